@@ -32,16 +32,18 @@ def content_root(kind: str) -> Path:
     )
 
 
-def builtin_names(kind: str, suffix: str) -> list[str]:
-    """Names (relative paths without the suffix) of the built-in files of one kind, sorted."""
-    root = content_root(kind)
-    return sorted(p.relative_to(root).as_posix()[: -len(suffix)] for p in root.rglob(f"*{suffix}"))
+def builtin_names(kind: str, suffix: str, under: str = "") -> list[str]:
+    """Names (paths relative to the folder, or to `under` in it, without the suffix) of the built-in files, sorted."""
+    root = content_root(kind) / under
+    names = (p.relative_to(root).as_posix()[: -len(suffix)] for p in root.rglob(f"*{suffix}") if p.stem != "README")
+    return sorted(names)
 
 
-def find(kind: str, name: str, suffix: str) -> Path:
+def find(kind: str, name: str, suffix: str, under: str = "") -> Path:
     """The file for a name or a path.
 
-    A name with a directory part or the suffix is the user's own file; a bare name is a built-in one.
+    A name with a directory part or the suffix is the user's own file; a bare name is a built-in one, looked up in
+    the folder of its kind, or in `under` in it.
 
     Raises ContentError listing what is built in where there is no such file.
     """
@@ -49,10 +51,10 @@ def find(kind: str, name: str, suffix: str) -> Path:
     if given.is_file():
         return given
     bare = name[: -len(suffix)] if name.endswith(suffix) else name
-    built_in = content_root(kind) / f"{bare}{suffix}"
-    if built_in.is_file():
+    built_in = content_root(kind) / under / f"{bare}{suffix}"
+    if built_in.is_file() and ".." not in given.parts:
         return built_in
-    known = ", ".join(builtin_names(kind, suffix)) or "none"
+    known = ", ".join(builtin_names(kind, suffix, under)) or "none"
     raise ContentError(
-        f"no {kind} file '{name}': not a file here, and built in are {known}; give a path ending in {suffix}"
+        f"no {under or kind} file '{name}': not a file here, and built in are {known}; give a path ending in {suffix}"
     )

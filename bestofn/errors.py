@@ -23,3 +23,7 @@ class ContentError(BestofnError):
 
 class TableError(BestofnError):
     """A feature table that lacks a column, or holds what its schema does not allow."""
+
+
+class ModelError(BestofnError):
+    """A model server, an answer cache or a file of recorded answers that cannot be used as asked."""

@@ -13,6 +13,12 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Bools = NDArray[np.bool_]
+
+DECIMALS = 9
+"""Figures that agree to so many decimals are equal: what differs beyond is the rounding of sums."""
+COUNTS = 2_000_000
+"""Bootstrap counts (draws x tasks) held in memory at a time."""
 
 
 class PoolFigures(NamedTuple):
@@ -30,34 +36,43 @@ class PoolFigures(NamedTuple):
     """Accuracy of the best attempt of each task."""
 
 
+def count_tasks(groups: Ints) -> int:
+    """Number of tasks that the indices in `groups` call for."""
+    return int(groups.max()) + 1 if len(groups) else 0
+
+
 def task_sums(values: Floats, groups: Ints, n_tasks: int) -> Floats:
     """(n_tasks,) sums of row values within tasks."""
-    return np.bincount(groups, weights=values, minlength=n_tasks)
+    return np.bincount(groups, weights=values, minlength=n_tasks).astype(np.float64, copy=False)
 
 
 def task_extreme(values: Floats, groups: Ints, n_tasks: int, *, largest: bool = True) -> Floats:
     """(n_tasks,) largest or smallest row value within each task; minus or plus infinity where there is none."""
-    out = np.full(n_tasks, -np.inf if largest else np.inf)
+    out: Floats = np.full(n_tasks, -np.inf if largest else np.inf)
     (np.maximum if largest else np.minimum).at(out, groups, values)
     return out
 
 
+def rows_by_task(groups: Ints) -> list[Ints]:
+    """The rows of each task, in the order of the tasks' indices."""
+    order = np.argsort(groups, kind="stable")
+    return list(np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)) if len(order) else []
+
+
 def pass_rate(rewards: Floats, groups: Ints) -> Floats:
     """(n_tasks,) mean known reward of each task, NaN where none is known."""
-    n_tasks = int(groups.max()) + 1 if len(groups) else 0
+    n_tasks = count_tasks(groups)
     known = ~np.isnan(rewards)
-    counts = task_sums(known.astype(float), groups, n_tasks)
-    sums = task_sums(np.where(known, rewards, 0.0), groups, n_tasks)
-    return np.divide(sums, counts, out=np.full(n_tasks, np.nan), where=counts > 0)
+    return _task_means(known, rewards, groups, n_tasks)
 
 
-def swing_tasks(rewards: Floats, groups: Ints) -> NDArray[np.bool_]:
+def swing_tasks(rewards: Floats, groups: Ints) -> Bools:
     """(n_tasks,) True where known outcomes differ."""
-    n_tasks = int(groups.max()) + 1 if len(groups) else 0
+    n_tasks = count_tasks(groups)
     known = ~np.isnan(rewards)
     top = task_extreme(rewards[known], groups[known], n_tasks)
     low = task_extreme(rewards[known], groups[known], n_tasks, largest=False)
-    return top > low
+    return np.asarray(top > low, dtype=np.bool_)
 
 
 def accuracy_by_task(scores: Floats, rewards: Floats, groups: Ints) -> Floats:
@@ -66,14 +81,20 @@ def accuracy_by_task(scores: Floats, rewards: Floats, groups: Ints) -> Floats:
     Attempts with unknown outcomes are left out before the top is looked for. NaN where a task has no known outcome.
     A score of NaN is an error of the caller's: selectors give a number to every row.
     """
-    n_tasks = int(groups.max()) + 1 if len(groups) else 0
+    n_tasks = count_tasks(groups)
     known = ~np.isnan(rewards)
     s, r, g = scores[known], rewards[known], groups[known]
     assert not np.isnan(s).any(), "a selector gave NaN as a score"
     top = s == task_extreme(s, g, n_tasks)[g]
-    counts = task_sums(top.astype(float), g, n_tasks)
-    sums = task_sums(np.where(top, r, 0.0), g, n_tasks)
-    return np.divide(sums, counts, out=np.full(n_tasks, np.nan), where=counts > 0)
+    return _task_means(top, r, g, n_tasks)
+
+
+def _task_means(rows: Bools, rewards: Floats, groups: Ints, n_tasks: int) -> Floats:
+    """(n_tasks,) mean reward of the chosen rows of each task, NaN where none is chosen."""
+    counts = task_sums(rows.astype(np.float64), groups, n_tasks)
+    sums = task_sums(np.where(rows, rewards, 0.0), groups, n_tasks)
+    means: Floats = np.divide(sums, counts, out=np.full(n_tasks, np.nan), where=counts > 0)
+    return means
 
 
 def pool_figures(rewards: Floats, groups: Ints) -> PoolFigures:
@@ -86,12 +107,54 @@ def pool_figures(rewards: Floats, groups: Ints) -> PoolFigures:
         n_tasks=int(labelled.sum()),
         n_swing=int(swing_tasks(rewards, groups).sum()),
         n_unknown=int((~known).sum()),
-        pass_at_1=float(rates[labelled].mean()) if labelled.any() else float("nan"),
-        oracle=float(best[labelled].mean()) if labelled.any() else float("nan"),
+        pass_at_1=mean_over_tasks(rates),
+        oracle=mean_over_tasks(np.where(labelled, best, np.nan)),
     )
+
+
+def mean_over_tasks(by_task: Floats, which: Bools | None = None) -> float:
+    """Mean of the task figures that are known, over all tasks or some; NaN where there are none."""
+    counted = ~np.isnan(by_task) if which is None else which & ~np.isnan(by_task)
+    return float(np.sort(by_task[counted]).mean()) if counted.any() else float("nan")
 
 
 def gap_recovered(accuracy: float, pass_at_1: float, oracle: float) -> float:
     """(accuracy - Pass@1) / (oracle - Pass@1); NaN where the pool leaves no gap."""
     gap = oracle - pass_at_1
-    return (accuracy - pass_at_1) / gap if gap > 0 else float("nan")
+    return (accuracy - pass_at_1) / gap if gap > 10.0**-DECIMALS else float("nan")
+
+
+def paired_intervals(
+    differences: Floats, *, resamples: int = 10_000, seed: int = 0, confidence: float = 0.95
+) -> Floats:
+    """Percentile bootstrap intervals of mean differences, tasks drawn with replacement.
+
+    Parameters
+    ----------
+    differences
+        (rows, tasks) accuracy of a selector less that of another, task by task. All rows are read on the same draws.
+    resamples, seed
+        How many draws, and where they start.
+    confidence
+        Share of the draws inside the interval.
+
+    Returns
+    -------
+    (rows, 2) lower and upper end; NaN where there are no tasks.
+    """
+    n_rows, n_tasks = differences.shape
+    if n_rows == 0 or n_tasks == 0:
+        return np.full((n_rows, 2), np.nan)
+    # Tasks without any difference are drawn as one: it is the same distribution, and there are many of them.
+    moving = differences[:, (differences != 0.0).any(axis=0)]
+    n_moving = moving.shape[1]
+    chances = [1.0 / n_tasks] * n_moving + [max(0.0, 1.0 - n_moving / n_tasks)]
+    rng = np.random.default_rng(seed)
+    means = np.zeros((n_rows, resamples))
+    at_once = max(1, COUNTS // (n_moving + 1))
+    for begin in range(0, resamples if n_moving else 0, at_once):
+        counts = rng.multinomial(n_tasks, chances, size=min(at_once, resamples - begin))[:, :-1].astype(np.float64)
+        means[:, begin : begin + len(counts)] = moving @ counts.T / n_tasks
+    tail = (1.0 - confidence) / 2.0
+    ends = np.quantile(np.round(means, DECIMALS), [tail, 1.0 - tail], axis=1).T
+    return np.round(ends, DECIMALS) + 0.0

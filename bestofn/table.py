@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bestofn.errors import TableError
+from bestofn.metrics import Bools as Bools
+from bestofn.metrics import Floats as Floats
+from bestofn.metrics import Ints as Ints
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
-Bools = NDArray[np.bool_]
 Texts = NDArray[np.object_]
 
 LABEL_COLUMNS = ("reward", "label", "label_reason")
@@ -65,6 +65,8 @@ class FeatureTable:
         doubled = sorted({c for c in self.columns if self.columns.count(c) > 1})
         if doubled:
             raise TableError(f"feature table: column names stand twice: {', '.join(doubled)}")
+        if "" in self.columns:
+            raise TableError("feature table: a column has no name")
         taken = sorted(set(self.columns) & set(RESERVED))
         if taken:
             raise TableError(
@@ -73,6 +75,23 @@ class FeatureTable:
 
     def __len__(self) -> int:
         return len(self.tasks)
+
+    @cached_property
+    def digest(self) -> str:
+        """'sha256:' and the hash of all that selection reads: names, values, outcomes; not of the order of rows or
+        columns, and not of `about`."""
+        import hashlib
+
+        ordered = self.canonical()
+        columns = sorted(self.columns)
+        values = ordered.take(columns) + 0.0
+        hasher = hashlib.sha256()
+        for part in (columns, ordered.tasks, ordered.trajectories):
+            hasher.update(repr([str(name) for name in part]).encode())
+        for numbers in (values, ordered.rewards + 0.0):
+            hasher.update(np.where(np.isnan(numbers), np.nan, numbers).astype("<f8").tobytes())
+        hasher.update(ordered.empty.tobytes())
+        return f"sha256:{hasher.hexdigest()}"
 
     @cached_property
     def groups(self) -> Ints:
@@ -113,6 +132,17 @@ class FeatureTable:
             label_reasons=self.label_reasons[keep],
         )
 
+    def canonical(self) -> FeatureTable:
+        """The same rows ordered by task, then trajectory, so that what is drawn by a seed does not depend on reading
+        order."""
+        names = list(zip(self.tasks, self.trajectories, strict=True))
+        return self.rows(np.array(sorted(range(len(self)), key=names.__getitem__), dtype=np.intp))
+
+    def threshold(self, pass_at: float) -> FeatureTable:
+        """The table with every known reward read as a pass (at least `pass_at`) or a fail."""
+        passed = np.where(np.isnan(self.rewards), np.nan, (self.rewards >= pass_at).astype(np.float64))
+        return replace(self, rewards=passed)
+
     def with_columns(self, names: Sequence[str], values: Floats) -> FeatureTable:
         """The table with more features on the right."""
         return replace(self, columns=(*self.columns, *names), values=np.hstack([self.values, values]))
@@ -135,81 +165,37 @@ class FeatureTable:
 
         Raises TableError where these are missing, repeated, or a feature is not a number.
         """
-        missing = [c for c in ("task", "trajectory") if c not in frame.columns]
-        if missing:
-            raise TableError(
-                f"the table lacks {' and '.join(missing)}: its columns are {', '.join(map(str, frame.columns))}"
-            )
-        names = tuple(str(c) for c in frame.columns if c not in RESERVED)
-        try:
-            values = frame[list(names)].to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError) as error:
-            raise TableError(f"the table holds a value that is not a number: {error}") from error
-        n = len(frame)
+        from bestofn.table_file import assemble, check_unique
 
-        def optional(column: str, default: Any) -> Any:
-            return frame[column].to_numpy() if column in frame.columns else np.full(n, default)
-
-        reasons = ["" if r is None or r != r else str(r) for r in optional("label_reason", "")]
-        return cls(
-            tasks=_texts(frame["task"]),
-            trajectories=_texts(frame["trajectory"]),
-            columns=names,
-            values=values,
-            rewards=np.asarray(optional("reward", np.nan), dtype=np.float64),
-            empty=np.asarray(optional("empty", False), dtype=np.bool_),
-            label_reasons=_texts(reasons),
-            about=dict(about or {}),
-        )
+        names = [str(name) for name in frame.columns]
+        check_unique(names, "the data frame")
+        columns = [frame.iloc[:, i] for i in range(len(names))]
+        cells = [c.to_numpy() if getattr(c.dtype, "kind", "O") in "fiub" else c.tolist() for c in columns]
+        return assemble(dict(zip(names, cells, strict=True)), "the data frame", about)
 
     def write(self, path: Path) -> None:
         """Write `.csv` or `.parquet`; `about` goes into Parquet metadata, or beside a CSV as `.about.json`.
 
         Raises TableError for any other ending.
         """
-        import orjson
+        from bestofn.table_file import write
 
-        about = orjson.dumps(dict(self.about), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-        if path.suffix == ".csv":
-            self.to_frame().to_csv(path, index=False)
-            path.with_suffix(".about.json").write_bytes(about + b"\n")
-        elif path.suffix == ".parquet":
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-
-            arrow = pa.Table.from_pandas(self.to_frame(), preserve_index=False)
-            pq.write_table(arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), b"bestofn": about}), path)
-        else:
-            raise TableError(f"cannot write '{path}': the ending must be .csv or .parquet")
+        write(self, path)
 
     @classmethod
     def read(cls, path: Path) -> FeatureTable:
-        """Read a table written by `write`, or any CSV or Parquet with the columns `task` and `trajectory`."""
-        import orjson
-        import pandas as pd
+        """Read a table written by `write`, or any CSV or Parquet with the columns `task` and `trajectory`.
 
-        if not path.is_file():
-            raise TableError(f"no feature table at '{path}': write one with `bestofn features --pool POOL -o {path}`")
-        about: dict[str, Any] = {}
-        if path.suffix == ".csv":
-            frame = pd.read_csv(path, dtype={"task": str, "trajectory": str, "label_reason": str}, keep_default_na=True)
-            beside = path.with_suffix(".about.json")
-            if beside.is_file():
-                about = orjson.loads(beside.read_bytes())
-        elif path.suffix == ".parquet":
-            import pyarrow.parquet as pq
+        Raises TableError with the place of what is missing, repeated or not a number.
+        """
+        from bestofn.table_file import read
 
-            arrow = pq.read_table(path)
-            about = orjson.loads((arrow.schema.metadata or {}).get(b"bestofn", b"{}"))
-            frame = arrow.to_pandas()
-        else:
-            raise TableError(f"cannot read '{path}': the ending must be .csv or .parquet")
-        return cls.from_frame(frame, about)
+        return read(path)
 
     @classmethod
     def build(
         cls,
-        rows: Iterable[tuple[str, str, Sequence[float], float, bool, str]],
+        rows: Iterable[tuple[str, str, Sequence[float] | Floats, float, bool, str]],
         columns: Sequence[str],
         about: Mapping[str, Any] | None = None,
     ) -> FeatureTable:
@@ -217,18 +203,18 @@ class FeatureTable:
         collected = list(rows)
         values = np.array([r[2] for r in collected], dtype=np.float64).reshape(len(collected), len(columns))
         return cls(
-            tasks=_texts(r[0] for r in collected),
-            trajectories=_texts(r[1] for r in collected),
+            tasks=texts(r[0] for r in collected),
+            trajectories=texts(r[1] for r in collected),
             columns=tuple(columns),
             values=values,
             rewards=np.array([r[3] for r in collected], dtype=np.float64),
             empty=np.array([r[4] for r in collected], dtype=np.bool_),
-            label_reasons=_texts(r[5] for r in collected),
+            label_reasons=texts(r[5] for r in collected),
             about=dict(about or {}),
         )
 
 
-def _texts(values: Iterable[Any]) -> Texts:
+def texts(values: Iterable[Any]) -> Texts:
     """An object array of plain strings."""
     listed = [str(v) for v in values]
     out = np.empty(len(listed), dtype=object)

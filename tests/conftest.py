@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from bestofn.trajectory import Coverage, Ending, Label, Origin, Step, Trajectory
+
+sys.path.append(str(Path(__file__).parent))  # helper modules beside the tests, in importlib mode as well
 
 
 def shared_root() -> Path | None:
@@ -22,3 +29,21 @@ def shared() -> Path:
     if root is None:
         pytest.skip("needs the shared recordings: set BESTOFN_SHARED to the folder that holds pools/, samples/, cases/")
     return root
+
+
+@pytest.fixture(scope="session")
+def attempt() -> Callable[..., Trajectory]:
+    """Makes a trajectory of the given steps; fields that a test does not name have a plain value."""
+
+    def make(*steps: Step, **fields: Any) -> Trajectory:
+        plain: dict[str, Any] = {
+            "id": "a1",
+            "task": "t1",
+            "label": Label.unknown("not run"),
+            "ending": Ending(),
+            "coverage": Coverage(),
+            "origin": Origin("a1.json", "test"),
+        }
+        return Trajectory(**{**plain, **fields}, body=steps)
+
+    return make

@@ -12,18 +12,34 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and say with which code to exit."""
+    import typer
+
     from bestofn.cli.app import app
     from bestofn.errors import BestofnError
 
     try:
-        app(prog_name="bestofn")
+        code = app(arguments, prog_name="bestofn", standalone_mode=False)
+        sys.stdout.flush()
     except BestofnError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(USAGE)
-    except KeyboardInterrupt:
+        return USAGE
+    except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (`| head`): that is its right, not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(DONE)
+        return DONE
+    except Exception as error:
+        # The parser's own errors know how to show themselves; all others are ours to see in full.
+        show = getattr(error, "show", None)
+        if show is None:
+            raise
+        show()
+        return USAGE
+    return code if isinstance(code, int) else DONE

@@ -29,14 +29,18 @@ class Activity(StrEnum):
     OTHER = "other"
 
 
-_EDIT_WORDS = frozenset(
-    "write edit patch multipatch multiedit create replace overwrite insert append update modify rename move save put set"
-    " apply undo book cancel exchange return send delete remove add notebookedit".split()
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_EDIT_WORDS = _words(
+    "write edit patch multipatch multiedit create replace overwrite insert append update modify rename move save put"
+    " set apply undo book cancel exchange return send delete remove add notebookedit"
 )
-_CHECK_WORDS = frozenset("test tests check verify validate lint diagnostics compile build run execute calculate".split())
-_READ_WORDS = frozenset("read view get list ls glob grep search find fetch open cat show lookup query browse".split())
-_END_WORDS = frozenset("finish submit complete completion done terminate exit".split())
-_NEITHER_WORDS = frozenset("todo todos plan think thought memory skill agent task".split())
+_CHECK_WORDS = _words("test tests check verify validate lint diagnostics compile build run execute calculate")
+_READ_WORDS = _words("read view get list ls glob grep search find fetch open cat show lookup query browse")
+_END_WORDS = _words("finish submit complete completion done terminate exit")
+_NEITHER_WORDS = _words("todo todos plan think thought memory skill agent task")
 _WORD = re2.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 _SHELL_TOOL = re2.compile(
@@ -141,9 +145,8 @@ def _of_shell(text: str) -> tuple[Activity, ...]:
     line = encode(_without_documents(text))
     found = [(end, _MEANINGS[index]) for index in _SHELL.found(line) for _, end in _SHELL.spans(index, line)]
     bare = _QUOTED.sub(lambda match: b" " * len(match.group()), line) if b">" in line else b""
-    for match in _REDIRECT.finditer(bare):
-        if not _SCRATCH.search(match.group(1)):
-            found.append((match.end(), Activity.EDIT))
+    targets = ((match.end(), match.group(1)) for match in _REDIRECT.finditer(bare))
+    found.extend((end, Activity.EDIT) for end, target in targets if not _SCRATCH.search(target))
     return tuple(activity for _, activity in sorted(found)) or (Activity.OTHER,)
 
 

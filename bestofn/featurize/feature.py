@@ -78,6 +78,10 @@ class Where(NamedTuple):
         return cls(Span.LAST_STEPS, int(counted[1]))
 
 
+ANYWHERE = Where()
+"""The whole run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Feature:
     """One column of a feature table, and why it is there."""
@@ -95,7 +99,7 @@ class Feature:
     pattern: str = ""
     """RE2 pattern; only regex features have this and what follows."""
     channel: Channel | None = None
-    where: Where = Where()
+    where: Where = ANYWHERE
     value: Value = Value.COUNT
     matches: tuple[str, ...] = ()
     """Texts in which the pattern is found."""

@@ -31,11 +31,10 @@ class Text(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One command, what it was for and what came back."""
+    """One command and where it stands."""
 
     place: Place
     command: Command
-    activities: tuple[Activity, ...]
 
 
 @dataclass(frozen=True)
@@ -66,37 +65,55 @@ class Reading:
         """True where the recording holds no turn of the agent, so that nothing of its content is known."""
         return not self.agent_steps
 
+    @property
+    def knows_commands(self) -> bool:
+        """True where the recording can hold commands, so that none means none."""
+        return not self.empty and self.trajectory.coverage.commands
+
+    @property
+    def knows_acts(self) -> bool:
+        """True where it can be told what commands were for, which a text that was cut does not tell."""
+        return self.knows_commands and self.trajectory.coverage.whole_texts
+
     def texts(self, channel: Channel) -> tuple[Text, ...]:
         """The texts of a channel in order, empty ones left out. Observations count whoever's turn they stand in."""
+        if channel not in self._texts:
+            self._texts[channel] = tuple(text for text in self._of_channel(channel) if text.text)
         return self._texts[channel]
 
     @cached_property
     def _texts(self) -> dict[Channel, tuple[Text, ...]]:
-        found: dict[Channel, list[Text]] = {channel: [] for channel in Channel}
-        for index, step in enumerate(self.steps):
-            found[Channel.OBSERVATION].extend(_observations(index, step))
-            if step.actor is Actor.AGENT:
-                found[Channel.MESSAGE].append(Text(Place(index), step.message))
-                found[Channel.REASONING].append(Text(Place(index), step.reasoning))
-                for number, command in enumerate(step.commands):
-                    found[Channel.COMMAND].append(Text(Place(index, number), shown(command)))
-        return {channel: tuple(text for text in texts if text.text) for channel, texts in found.items()}
+        """The channels that were asked for so far."""
+        return {}
+
+    def _of_channel(self, channel: Channel) -> Iterator[Text]:
+        if channel == Channel.COMMAND:
+            return (Text(call.place, shown(call.command)) for call in self.calls)
+        if channel == Channel.OBSERVATION:
+            return (
+                Text(Place(index, _answered(step, observation)), observation.text)
+                for index, step in enumerate(self.steps)
+                for observation in step.observations
+            )
+        if channel == Channel.MESSAGE:
+            return (Text(Place(index), self.steps[index].message) for index in self.agent_steps)
+        return (Text(Place(index), self.steps[index].reasoning) for index in self.agent_steps)
 
     def covers(self, channel: Channel) -> bool:
         """True where this recording can hold texts of the channel at all."""
         coverage = self.trajectory.coverage
         if self.empty:
             return False
-        if channel is Channel.COMMAND:
+        if channel == Channel.COMMAND:
             return coverage.commands
-        if channel is Channel.OBSERVATION:
+        if channel == Channel.OBSERVATION:
             return coverage.observations
-        if channel is Channel.MESSAGE:
+        if channel == Channel.MESSAGE:
             return coverage.messages
         return bool(self.texts(Channel.REASONING))
 
     def within(self, channel: Channel, where: Where) -> tuple[Text, ...] | None:
-        """The texts of a channel in a part of the run; None where the run has no such part."""
+        """The texts of a channel in a part of the run, in order; None where no such part is known."""
         texts = self.texts(channel)
         if where.span is Span.LAST_STEPS:
             steps = sorted({text.place.step for text in texts})[-where.steps :]
@@ -107,17 +124,17 @@ class Reading:
 
     def _after_last_edit(self, channel: Channel) -> tuple[Text, ...] | None:
         edit, after = self.last_edit, self.acts_after_edit
-        if edit is None or after is None:
+        if not self.knows_acts or edit is None or after is None:
             return None
         # A command that edits and then goes on to run something shows in its own output what that came to.
-        goes_on = channel is Channel.OBSERVATION and bool(after) and after[0][0] == edit
+        goes_on = channel == Channel.OBSERVATION and bool(after) and after[0][0] == edit
         return tuple(text for text in self.texts(channel) if text.place > edit or (goes_on and text.place == edit))
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
-        """The agent's commands in order, each with what it was for."""
+        """The agent's commands in order."""
         return tuple(
-            Call(Place(index, number), command, activities(command))
+            Call(Place(index, number), command)
             for index in self.agent_steps
             for number, command in enumerate(self.steps[index].commands)
         )
@@ -125,7 +142,7 @@ class Reading:
     @cached_property
     def acts(self) -> tuple[tuple[Place, Activity], ...]:
         """All that the agent did, in order; one command may do several things, and a step of prose one."""
-        done = [(call.place, activity) for call in self.calls for activity in call.activities]
+        done = [(call.place, activity) for call in self.calls for activity in activities(call.command)]
         for index in self.agent_steps:
             told = prose(self.steps[index])
             if told is not None:
@@ -165,11 +182,6 @@ def shown(command: Command) -> str:
     return f"{command.tool}\n{command.text}" if command.text else command.tool
 
 
-def _observations(index: int, step: Step) -> Iterator[Text]:
-    """What came back in one step; an observation that names no command stands behind all of them."""
-    for observation in step.observations:
-        yield Text(Place(index, _answered(step, observation)), observation.text)
-
-
 def _answered(step: Step, observation: Observation) -> int:
+    """The command an observation answers; one that names none stands behind all of its step."""
     return len(step.commands) - 1 if observation.command is None else observation.command

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 from bestofn.featurize.activity import Activity
@@ -75,17 +76,21 @@ def has_final_message(reading: Reading) -> float:
 # Length.
 
 
-@structural(0, "Premature_Termination 1.3 3.1", "turns: very few are a run given up, very many a run that goes in circles")
+@structural(
+    0, "Premature_Termination 1.3 3.1", "turns: very few are a run given up, very many a run that goes in circles"
+)
 def n_steps(reading: Reading) -> float:
     return math.nan if reading.empty else float(len(reading.agent_steps))
 
 
 @structural(0, "Premature_Termination 1.3 3.1", "commands: as with turns, at most one is a run that hardly tried")
 def n_commands(reading: Reading) -> float:
-    return float(len(reading.calls)) if _knows_commands(reading) else math.nan
+    return float(len(reading.calls)) if reading.knows_commands else math.nan
 
 
-@structural(-1, "1.3 1.5", "all that was said, run and shown: among runs of a strong agent, trouble makes the longer one")
+@structural(
+    -1, "1.3 1.5", "all that was said, run and shown: among runs of a strong agent, trouble makes the longer one"
+)
 def n_characters(reading: Reading) -> float:
     if reading.empty or not reading.trajectory.coverage.whole_texts:
         return math.nan
@@ -118,7 +123,9 @@ def n_checks(reading: Reading) -> float:
     return _count_acts(reading, Activity.CHECK)
 
 
-@structural(+1, "3.2 Service_State_Verification", "checks after the last change: only these saw the work as it was left")
+@structural(
+    +1, "3.2 Service_State_Verification", "checks after the last change: only these saw the work as it was left"
+)
 def checks_after_edit(reading: Reading) -> float:
     return _count_after_edit(reading, (Activity.CHECK,))
 
@@ -133,15 +140,15 @@ def looks_after_edit(reading: Reading) -> float:
 
 @structural(-1, "1.3 1.5", "commands that repeat the one just before word for word: a loop")
 def consecutive_repeats(reading: Reading) -> float:
-    if not _knows_commands(reading) or not reading.trajectory.coverage.whole_texts:
+    if not reading.knows_acts:
         return math.nan
     lines = _lines(reading)
-    return float(sum(line == before for before, line in zip(lines, lines[1:], strict=False)))
+    return float(sum(line == before for before, line in pairwise(lines)))
 
 
 @structural(+1, "1.3", "share of commands that were not run before, 0 to 1")
 def distinct_share(reading: Reading) -> float:
-    if not _knows_commands(reading) or not reading.trajectory.coverage.whole_texts or not reading.calls:
+    if not reading.knows_acts or not reading.calls:
         return math.nan
     return len(set(_lines(reading))) / len(reading.calls)
 
@@ -163,7 +170,7 @@ def nonzero_exits_last5(reading: Reading) -> float:
 
 @structural(-1, "Premature_Termination Training_Stall_Detection", "commands of which no result came back")
 def n_unanswered(reading: Reading) -> float:
-    if not _knows_commands(reading) or not reading.trajectory.coverage.observations:
+    if not reading.knows_commands or not reading.trajectory.coverage.observations:
         return math.nan
     answers = sum(len(step.observations) for step in reading.steps)
     return float(max(0, len(reading.calls) - answers))
@@ -196,25 +203,16 @@ def _recorded(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _knows_commands(reading: Reading) -> bool:
-    return not reading.empty and reading.trajectory.coverage.commands
-
-
-def _knows_acts(reading: Reading) -> bool:
-    """What a command was for cannot be told where the recording cut its text."""
-    return _knows_commands(reading) and reading.trajectory.coverage.whole_texts
-
-
 def _count_acts(reading: Reading, wanted: Activity) -> float:
     """Commands (or steps of prose) that do the wanted thing at least once."""
-    if not _knows_acts(reading):
+    if not reading.knows_acts:
         return math.nan
     return float(len({place for place, activity in reading.acts if activity is wanted}))
 
 
 def _count_after_edit(reading: Reading, wanted: tuple[Activity, ...]) -> float:
     """Commands after the last edit that do one of the wanted things; NaN in a run that changed nothing."""
-    if not _knows_acts(reading) or reading.acts_after_edit is None:
+    if not reading.knows_acts or reading.acts_after_edit is None:
         return math.nan
     return float(len({place for place, activity in reading.acts_after_edit if activity in wanted}))
 

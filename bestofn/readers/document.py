@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import re
@@ -17,6 +18,9 @@ from bestofn.readers.problem import Problem, ProblemKind
 LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 """Endings that announce one record a line; other files are tried whole first."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_RECORD = re.compile(r'\{\s*"')
+_STARTS = 8
+"""Places inside a broken line where a whole record is looked for."""
 
 
 class Line(NamedTuple):
@@ -51,9 +55,12 @@ class Document:
         return (Problem(kind, f"{where}, line {number}", what) for kind, number, what in self.problems)
 
 
-def digest(raw: bytes) -> str:
-    """32 hex digits of BLAKE2b: identity of a record."""
-    return hashlib.blake2b(raw, digest_size=16).hexdigest()
+def digest(*parts: bytes) -> str:
+    """32 hex digits of SHA-256 over the parts together: identity of a record. The fastest sound hash at hand."""
+    hashed = hashlib.sha256(parts[0] if parts else b"")
+    for part in parts[1:]:
+        hashed.update(part)
+    return hashed.hexdigest()[:32]
 
 
 def parse_json(raw: bytes) -> Any:
@@ -65,7 +72,7 @@ def parse_json(raw: bytes) -> Any:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
         try:
-            return _without_surrogates(json.loads(raw.decode("utf-8-sig", errors="replace")))
+            return _without_surrogates(json.loads(_decoded(raw)))
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
 
@@ -83,30 +90,34 @@ def load_document(path: Path) -> Document:
     raw = path.read_bytes()
     if not raw.strip():
         raise ValueError("the file is empty")
-    if path.suffix not in LINE_SUFFIXES:
+    if path.suffix in LINE_SUFFIXES:
+        document = _as_lines(path, raw)
+        # A value printed over many lines may have been given this ending.
+        if any(isinstance(line.value, dict | list) for line in document.lines or ()):
+            return document
         try:
             return Document(path, value=parse_json(raw), raw=raw)
-        except ValueError as error:
-            document = _as_lines(path, raw)
-            if len(document.lines or ()) < 2:
-                raise ValueError(f"not JSON: {error}") from error
-            return document
-    document = _as_lines(path, raw)
-    if not document.lines:
-        raise ValueError("no line of it is JSON")
-    return document
+        except ValueError:
+            raise ValueError("no line of it is JSON") from None
+    try:
+        return Document(path, value=parse_json(raw), raw=raw)
+    except ValueError as error:
+        document = _as_lines(path, raw)
+        if sum(isinstance(line.value, dict) for line in document.lines or ()) < max(2, len(document.problems)):
+            raise ValueError(f"not JSON: {error}") from error
+        return document
 
 
 def _as_lines(path: Path, raw: bytes) -> Document:
-    """Every line that parses, salvaging a second record that a torn write joined to a broken one."""
+    """Every line that parses, salvaging whole records that a torn write joined to a broken one."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raw = _decoded(raw).encode("utf-8", errors="replace")
     lines: list[Line] = []
     problems: list[tuple[ProblemKind, int, str]] = []
-    pieces = raw.split(b"\n")
+    pieces = raw.removeprefix(codecs.BOM_UTF8).split(b"\n")
     last = len(pieces) - 1
     for index, piece in enumerate(pieces):
         text = piece.strip(b"\r \t\x00")
-        if index == 0:
-            text = text.removeprefix(b"\xef\xbb\xbf")
         if not text:
             continue
         try:
@@ -114,7 +125,7 @@ def _as_lines(path: Path, raw: bytes) -> Document:
             continue
         except ValueError as error:
             what = str(error)
-        salvaged = list(_salvage(text))
+        salvaged = _salvage(text)
         lines.extend(Line(index + 1, value, part) for value, part in salvaged)
         if index == last and not salvaged:
             problems.append((ProblemKind.TRUNCATED, index + 1, "the file stops in the middle of this record"))
@@ -124,33 +135,44 @@ def _as_lines(path: Path, raw: bytes) -> Document:
     return Document(path, lines=tuple(lines), problems=tuple(problems), raw=raw)
 
 
-def _salvage(text: bytes) -> Iterator[tuple[Any, bytes]]:
+def _salvage(text: bytes) -> list[tuple[Any, bytes]]:
     """Whole objects inside a line that is not one: those at its start, and one at its end after a torn record.
 
     Linear in the line: at most eight places where a record may begin are tried.
     """
     decoded = text.decode("utf-8", errors="replace")
-    decoder = json.JSONDecoder()
+    found: list[tuple[Any, bytes]] = []
     position = 0
-    while position < len(decoded) and decoded[position] == "{":
-        try:
-            value, end = decoder.raw_decode(decoded, position)
-        except (ValueError, RecursionError):
-            break
-        yield _without_surrogates(value), decoded[position:end].encode("utf-8", errors="replace")
+    while decoded.startswith("{", position) and (record := _record_at(decoded, position)) is not None:
+        value, end = record
+        found.append((value, decoded[position:end].encode("utf-8", errors="replace")))
         position = end
         while position < len(decoded) and decoded[position] in " \t,":
             position += 1
-    starts = [m.start() for m in re.finditer(r'\{"', decoded[position + 1 :])]
-    for start in starts[:8]:
-        begin = position + 1 + start
-        try:
-            value, end = decoder.raw_decode(decoded, begin)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict) and end == len(decoded):
-            yield _without_surrogates(value), decoded[begin:end].encode("utf-8", errors="replace")
-            return
+    for tried, start in enumerate(_RECORD.finditer(decoded, position + 1)):
+        if tried == _STARTS:
+            break
+        record = _record_at(decoded, start.start())
+        if record is not None and record[1] == len(decoded):
+            found.append((record[0], decoded[start.start() :].encode("utf-8", errors="replace")))
+            break
+    return found
+
+
+def _record_at(text: str, position: int) -> tuple[dict[str, Any], int] | None:
+    """The object that begins at a position and where it ends, None where none does."""
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, position)
+        return (_without_surrogates(value), end) if isinstance(value, dict) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _decoded(raw: bytes) -> str:
+    """The text of a file: UTF-16 where it says so, else UTF-8, stray bytes replaced."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return raw.decode("utf-16", errors="replace")
+    return raw.decode("utf-8-sig", errors="replace")
 
 
 def _without_surrogates(value: Any) -> Any:

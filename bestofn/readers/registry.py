@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from bestofn.errors import FormatError, UsageError
+from bestofn.errors import FormatError, PoolError, UsageError
 from bestofn.readers import ag2, atif, chat, harbor, mini_swe_agent, tau_bench, terminal_bench
-from bestofn.readers.document import LINE_SUFFIXES, load_document
+from bestofn.readers.document import LINE_SUFFIXES, Document, load_document
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.problem import Problem, ProblemKind
 
@@ -17,6 +17,8 @@ DIRECTORY_READERS: tuple[ModuleType, ...] = (harbor, terminal_bench)
 """Formats in which a directory is one attempt, asked before any file inside it."""
 FILE_READERS: tuple[ModuleType, ...] = (atif, tau_bench, ag2, mini_swe_agent, chat)
 """Formats in which a file holds attempts, most particular first: the first that claims a document reads it."""
+COMPANIONS = (atif.is_companion, harbor.is_companion, terminal_bench.is_companion)
+"""Know the files that a harness writes beside its recordings, such as a run's settings: no recordings, no problem."""
 SUFFIXES = frozenset({".json", ".traj", *LINE_SUFFIXES})
 """Endings of files that may hold a recording."""
 
@@ -34,29 +36,20 @@ def by_name(name: str) -> ModuleType:
     raise UsageError(f"no format '{name}': there are {', '.join(names())}")
 
 
-def sources(root: Path) -> Iterator[Source]:
-    """The files and attempt directories under a root, in path order, without reading any file."""
+def sources(root: Path, format_name: str | None = None) -> Iterator[Source]:
+    """The files and attempt directories under a root, in path order, without reading any recording.
+
+    A named format narrows what is looked for: a directory format leaves single files out, a file format enters
+    every directory.
+
+    Raises PoolError where there is nothing at the root.
+    """
     if root.is_file():
         yield Source(root, root)
+    elif root.is_dir():
+        yield from _Walk(root, _directory_readers(format_name), _reads_files(format_name)).sources(root)
     else:
-        yield from _sources_in(root, root)
-
-
-def _sources_in(folder: Path, root: Path) -> Iterator[Source]:
-    """Sources under one folder; a directory that is one attempt is not entered."""
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda e: e.name)
-    entry_names = frozenset(e.name for e in entries)
-    if any(reader.claims_directory(folder, entry_names) for reader in DIRECTORY_READERS):
-        yield Source(folder, root)
-        return
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _sources_in(Path(entry.path), root)
-        elif entry.is_file() and Path(entry.name).suffix in SUFFIXES:
-            yield Source(Path(entry.path), root)
+        raise PoolError(f"no pool at {root}: {'not a file or a directory' if root.exists() else 'no such path'}")
 
 
 def read_source(source: Source, format_name: str | None = None) -> Iterator[tuple[str, Draft | Problem]]:
@@ -65,40 +58,115 @@ def read_source(source: Source, format_name: str | None = None) -> Iterator[tupl
     Raises FormatError only for `--format` naming a reader that cannot read this kind of source.
     """
     try:
-        yield from _read_directory(source) if source.path.is_dir() else _read_file(source, format_name)
+        if source.path.is_dir():
+            yield from _read_directory(source, _directory_readers(format_name))
+        else:
+            yield from _read_file(source, format_name)
     except OSError as error:
         yield "", Problem(ProblemKind.UNREADABLE, source.relative, error.strerror or str(error))
 
 
-def _read_directory(source: Source) -> Iterator[tuple[str, Draft | Problem]]:
+def _directory_readers(format_name: str | None) -> tuple[ModuleType, ...]:
+    """The readers that may claim a directory."""
+    if format_name is None:
+        return DIRECTORY_READERS
+    named = by_name(format_name)
+    return tuple(reader for reader in DIRECTORY_READERS if reader is named)
+
+
+def _reads_files(format_name: str | None) -> bool:
+    return format_name is None or by_name(format_name) in FILE_READERS
+
+
+class _Walk:
+    """One walk through a pool's directories.
+
+    Links are followed, each place once: a link into what the walk visits anyway, or in a circle, adds nothing.
+    """
+
+    def __init__(self, root: Path, readers: tuple[ModuleType, ...], files: bool) -> None:
+        self.root = root
+        self.readers = readers
+        self.files = files
+        self.visited = [root.resolve()]
+
+    def sources(self, folder: Path) -> Iterator[Source]:
+        """Sources under one folder; a directory that is one attempt is not entered, one that cannot be read is one."""
+        try:
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            yield Source(folder, self.root)
+            return
+        if self.readers:
+            entry_names = frozenset(entry.name for entry in entries)
+            if any(reader.claims_directory(folder, entry_names) for reader in self.readers):
+                yield Source(folder, self.root)
+                return
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if self._enters(entry):
+                yield from self.sources(Path(entry.path))
+            elif self.files and os.path.splitext(entry.name)[1] in SUFFIXES and _is_file(entry):
+                yield Source(Path(entry.path), self.root)
+
+    def _enters(self, entry: os.DirEntry[str]) -> bool:
+        """True for a directory, and for a link to one that lies outside of all that is visited."""
+        if not entry.is_symlink():
+            return entry.is_dir(follow_symlinks=False)
+        try:
+            if not entry.is_dir():
+                return False
+            target = Path(entry.path).resolve()
+        except OSError:
+            return False
+        if any(target.is_relative_to(place) for place in self.visited):
+            return False
+        self.visited.append(target)
+        return True
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """True for a file that can be opened and read to its end; a link that leads nowhere is left to the reader."""
+    try:
+        return entry.is_file() or (entry.is_symlink() and not os.path.exists(entry.path))
+    except OSError:
+        return True
+
+
+def _read_directory(source: Source, readers: tuple[ModuleType, ...]) -> Iterator[tuple[str, Draft | Problem]]:
     """The attempt in a directory."""
     entry_names = frozenset(os.listdir(source.path))
-    for reader in DIRECTORY_READERS:
+    for reader in readers:
         if reader.claims_directory(source.path, entry_names):
             for found in reader.read_directory(source):
                 yield reader.NAME, found
             return
+    yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, "no known format claims this directory")
 
 
 def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, Draft | Problem]]:
     """The attempts in a file."""
+    named = by_name(format_name) if format_name is not None else None
+    if named is not None and named not in FILE_READERS:
+        raise FormatError(f"{source.relative} is a file, and format '{format_name}' reads directories")
     try:
         document = load_document(source.path)
     except ValueError as error:
-        kind = ProblemKind.UNREADABLE
-        yield "", Problem(kind, source.relative, str(error))
+        yield "", Problem(ProblemKind.UNREADABLE, source.relative, str(error))
         return
-    if format_name is not None:
-        reader = by_name(format_name)
-        if reader not in FILE_READERS:
-            raise FormatError(f"{source.relative} is a file, and format '{format_name}' reads directories")
-    else:
-        claimed = [reader for reader in FILE_READERS if reader.claims(document)]
-        if not claimed:
+    reader = named if named is not None else _claimant(document)
+    if reader is None:
+        if not any(is_companion(document) for is_companion in COMPANIONS):
             yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, "no known format claims it")
-            return
-        reader = claimed[0]
+        return
     for problem in document.trouble(source.relative):
         yield reader.NAME, problem
     for found in reader.read(document, source):
         yield reader.NAME, found
+
+
+def _claimant(document: Document) -> ModuleType | None:
+    """The first reader that claims a document."""
+    return next((reader for reader in FILE_READERS if reader.claims(document)), None)

@@ -5,49 +5,41 @@ from __future__ import annotations
 import re
 from typing import Any
 
-# ECMA-48: CSI with private parameters, OSC and DCS/SOS/PM/APC strings up to their end, other two-byte escapes.
-_ESCAPES = re.compile(
-    "\x1b\\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]"
-    "|\x1b[\\]PX^_][^\x07\x1b\x9c]{0,65536}(?:\x07|\x1b\\\\|\x9c)"
-    "|\x1b[ -/]*[0-~]"
-)
-_CONTROLS = re.compile("[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f\x80-\x9f]")
+from bestofn.readers.screen import shown
+
+_COLOUR = re.compile("\x1b\\[[0-9;:]*m")
+"""By far the most common sequence, and one that moves nothing."""
+_MOVES = "\x1b\r\x08\x0b\x0c\x9b\x9d\x90\x98\x9e\x9f"
+_CONTROL_CODES = (*range(0x09), *range(0x0B, 0x20), 0x7F)
+_CONTROL_BYTES = bytes(_CONTROL_CODES)
+_CONTROLS = dict.fromkeys((*_CONTROL_CODES, *range(0x80, 0xA0)), "")
+_HIGH_CONTROL = re.compile("[\x80-\x9f]")
 _DATA_URI = re.compile(r"data:([a-z]+/[a-z0-9.+-]+);base64,([A-Za-z0-9+/=\s]{64,})")
 
 
 def clean(text: str) -> str:
-    """The text as a terminal would leave it: escapes gone, `\\r` overwrites its line, inline images named."""
-    if "\x1b" in text or "\x9b" in text:
-        text = _ESCAPES.sub("", text)
-    if "\r" in text or "\x08" in text:
-        text = _overwrite(text.replace("\r\n", "\n"))
+    """The text as a terminal would leave it: escapes gone, `\\r` overwrites its line, inline images named.
+
+    What comes back holds no control character but newline and tab.
+    """
+    if not _is_plain(text):
+        text = _COLOUR.sub("", text).replace("\r\n", "\n")
+        if any(mark in text for mark in _MOVES):
+            text = shown(text)
+        if not _is_plain(text):
+            text = text.translate(_CONTROLS)
     if "base64," in text:
         text = _DATA_URI.sub(lambda m: image_mark(m[1], len(m[2])), text)
-    return _CONTROLS.sub("", text) if not text.isprintable() and _CONTROLS.search(text) else text
+    return text
 
 
-def _overwrite(text: str) -> str:
-    """Apply carriage returns and backspaces within each line."""
-    if "\r" not in text and "\x08" not in text:
-        return text
-    return "\n".join(_overwritten(line) if "\r" in line or "\x08" in line else line for line in text.split("\n"))
-
-
-def _overwritten(line: str) -> str:
-    """What stays visible of one line after its carriage returns; later text covers earlier text."""
-    shown: list[str] = []
-    for part in line.split("\r"):
-        cells = list(part)
-        if "\x08" in part:
-            cells = []
-            for character in part:
-                if character == "\x08":
-                    if cells:
-                        cells.pop()
-                else:
-                    cells.append(character)
-        shown[: len(cells)] = cells
-    return "".join(shown)
+def _is_plain(text: str) -> bool:
+    """True where the text holds no control character but newline and tab. Exact, at memory speed."""
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data.translate(None, _CONTROL_BYTES)) != len(data):
+        return False
+    # U+0080 to U+00BF begin with this byte in UTF-8; the first half of them are the 8-bit controls.
+    return b"\xc2" not in data or _HIGH_CONTROL.search(text) is None
 
 
 def image_mark(media_type: str, encoded_length: int) -> str:
@@ -84,10 +76,12 @@ def _part_text(part: Any) -> str:
         return text_of(part["content"])
     source = part.get("source") or part.get("image_url") or part.get("file") or {}
     if isinstance(source, str):
-        return clean(source) if source.startswith("data:") else f"[image at {source}]"
+        return clean(source) if source.startswith("data:") else f"[image at {clean(source)}]"
     if isinstance(source, dict):
         if isinstance(source.get("data"), str):
             return image_mark(str(source.get("media_type", "image")), len(source["data"]))
-        if isinstance(source.get("url"), str):
-            return clean(source["url"]) if source["url"].startswith("data:") else f"[image at {source['url']}]"
+        for key in ("url", "path"):
+            place = source.get(key)
+            if isinstance(place, str):
+                return clean(place) if place.startswith("data:") else f"[image at {clean(place)}]"
     return ""

@@ -1,0 +1,81 @@
+"""Where results go: the screen or a file, as tables for people and as JSON or CSV for machines."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bestofn.errors import UsageError
+
+# Control characters, and the marks that turn the direction of text: a recording's names must not paint the screen.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def safe(text: str) -> str:
+    """Text of a recording, harmless on a terminal."""
+    return _UNSAFE.sub("\ufffd", text)
+
+
+def write(text: str, output: Path | None) -> None:
+    """Write to a file, or to the screen where none is given. Raises UsageError for a place that cannot be written."""
+    if output is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        return
+    try:
+        output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write '{output}': {error.strerror or error}") from error
+
+
+def to_json(content: Any) -> str:
+    """JSON for people and machines: indented, keys in their order."""
+    import orjson
+
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+
+
+def to_csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """CSV with a header line; what cannot be told is empty."""
+    import csv
+    import io
+
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
+    return buffer.getvalue()
+
+
+def remark(text: str, *, quiet: bool = False) -> None:
+    """A line beside the results, on the error stream."""
+    if not quiet:
+        print(safe(text), file=sys.stderr)
+
+
+def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
+    """A plain table: columns aligned, two spaces apart, a rule under the header; `right` are aligned to the right."""
+    table = [[safe(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = (
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        return "  ".join(cells).rstrip()
+
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([line(table[0]), rule, *map(line, table[1:])])
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """A share as a percentage; '-' where it cannot be told."""
+    return "-" if share is None or share != share else f"{share * 100:.{digits}f}%"
+
+
+def points(difference: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return f"{difference * 100:+.1f}"

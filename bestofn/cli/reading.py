@@ -1,0 +1,88 @@
+"""Reads a pool for a command: progress while it lasts, and afterwards a line for each kind of trouble."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bestofn.cli.output import remark, safe
+
+if TYPE_CHECKING:
+    from bestofn.pool import Pool
+    from bestofn.scoring import OnProgress, Scoring
+    from bestofn.table import FeatureTable
+
+PATIENCE = 1.0
+"""Seconds of silence before progress shows."""
+
+
+def read_table(
+    pool_name: str,
+    *,
+    columns: Sequence[str] | None = None,
+    banks: Sequence[str | Path] | None = None,
+    format_name: str | None = None,
+    jobs: int = 1,
+    strict: bool = False,
+    keep_going: bool = False,
+    quiet: bool = False,
+    pass_at: float | None = None,
+    tell: bool = True,
+) -> FeatureTable:
+    """The feature table of a pool, with its problems told on the error stream."""
+    from bestofn.catalogue import load_pool
+    from bestofn.scoring import score_pool
+
+    pool = load_pool(pool_name, format=format_name)
+    with progress(f"reading {pool_name}", quiet=quiet) as step:
+        scoring = score_pool(
+            pool, columns=columns, banks=banks, jobs=jobs, strict=strict, keep_going=keep_going, on_progress=step
+        )
+    if tell:
+        tell_problems(scoring, pool, quiet=quiet)
+    return at_threshold(scoring.table, pass_at)
+
+
+def at_threshold(table: FeatureTable, pass_at: float | None) -> FeatureTable:
+    """The table with rewards turned into passes and fails, where a threshold was given."""
+    return table if pass_at is None else table.threshold(pass_at)
+
+
+def tell_problems(scoring: Scoring, pool: Pool, *, quiet: bool = False) -> None:
+    """One line for each kind of problem: how many, and the first of them."""
+    for kind, n in scoring.counts.items():
+        first = next(problem for problem in scoring.problems if problem.kind == kind)
+        more = f", and {n - 1} more" if n > 1 else ""
+        remark(f"{pool.name}: {n} x {kind}: {first.where}: {first.what}{more}", quiet=quiet)
+
+
+@contextmanager
+def progress(what: str, *, quiet: bool = False) -> Iterator[OnProgress | None]:
+    """A counter with its rate on the error stream, from the second second on, only on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    begin = time.monotonic()
+    shown = begin
+
+    def step(done: int, total: int | None) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - begin < PATIENCE or now - shown < 0.1:
+            return
+        shown = now
+        rate = done / (now - begin)
+        left = f" of {total}, {(total - done) / rate:.0f} s left" if total else ""
+        sys.stderr.write(f"\r\x1b[K{safe(what)}: {done}{left}, {rate:.0f}/s")
+        sys.stderr.flush()
+
+    try:
+        yield step
+    finally:
+        if shown != begin:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,139 @@
+"""Scores from recorded answers alone: no key, no network, the same outcome on every machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from bestofn.errors import ModelError
+from bestofn.llm.accounts import Accounts
+from bestofn.llm.answer import Completion, Missing, Outcome, Reason, Source
+from bestofn.llm.batch import hash_of, read_answers
+from bestofn.llm.cache import Cache
+from bestofn.llm.request import Group, Request, Sampling, request_hash
+
+
+class Replay:
+    """Recorded answers in the place of a server; what was not recorded is missing."""
+
+    def __init__(self, path: Path, model: str | None = None, *, sampling: Sampling | None = None) -> None:
+        """Read a recording.
+
+        Parameters
+        ----------
+        path
+            JSON lines as `record` writes them, or a batch endpoint's output.
+        model
+            The model whose answers count; None for the one that the recording names.
+        sampling
+            As it was when the answers were recorded.
+
+        Raises ModelError where the file holds no answers, or several models and none is chosen.
+        """
+        self.accounts = Accounts()
+        self._sampling = sampling or Sampling()
+        self._answers, models = _load(path)
+        if model is None and len(models) > 1:
+            raise ModelError(f"{path} holds answers of {', '.join(sorted(models))}: choose one with --model")
+        chosen = model or next(iter(models), None)
+        if chosen is None:
+            raise ModelError(f"{path} does not name the model that answered: give it with --model")
+        self.model = chosen
+        self.path = path
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That these answers are recorded, and whose they are."""
+        return (f"answers of {self.model}, replayed from {self.path.name}",)
+
+    def answer(self, groups: Iterable[Group], *, total: int | None = None) -> Iterator[tuple[Request, Outcome]]:
+        """Each request in order with its recorded answer, or missing as `not recorded`. `total` is not needed."""
+        for group in groups:
+            for request in group:
+                completion = self._answers.get(request_hash(request, self.model, self._sampling))
+                if completion is None:
+                    yield request, Missing(Reason.NOT_RECORDED, f"{self.path.name} holds no answer to this request")
+                else:
+                    self.accounts.enter(request.criterion, completion)
+                    yield request, completion
+
+
+def record(
+    requests: Iterable[Request],
+    path: Path,
+    *,
+    model: str,
+    cache: Cache,
+    sampling: Sampling | None = None,
+    server: str | None = None,
+) -> tuple[int, int]:
+    """Write the cached answers to requests as a recording, and return how many were written and how many lack one.
+
+    Parameters
+    ----------
+    requests
+        What to record; equal requests are written once.
+    path
+        The file, replaced whole in one step.
+    model, sampling
+        As in the run that was answered.
+    server
+        The server identity whose answers go before others; the newest answer is taken otherwise.
+
+    Raises ModelError where the file cannot be written.
+    """
+    chosen = sampling or Sampling()
+    written = lacking = 0
+    seen: set[str] = set()
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        with fresh.open("wb") as file:
+            for request in requests:
+                hashed = request_hash(request, model, chosen)
+                if hashed in seen:
+                    continue
+                seen.add(hashed)
+                completion = cache.by_request(hashed, server)
+                if completion is None:
+                    lacking += 1
+                    continue
+                file.write(_line(hashed, model, request.criterion, completion))
+                written += 1
+        fresh.replace(path)
+    except OSError as error:
+        raise ModelError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        fresh.unlink(missing_ok=True)
+    return written, lacking
+
+
+def _line(hashed: str, model: str, criterion: str, completion: Completion) -> bytes:
+    """One recorded answer."""
+    line: dict[str, Any] = {"request_hash": hashed, "model": model}
+    if criterion:
+        line["criterion"] = criterion
+    line["completion"] = completion.to_json()
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _load(path: Path) -> tuple[dict[str, Completion], set[str]]:
+    """Recorded answers by request hash, and the models that a recording names."""
+    answers: dict[str, Completion] = {}
+    models: set[str] = set()
+    bad: list[str] = []
+    for recorded in read_answers(path):
+        hashed = hash_of(recorded.custom_id)
+        if recorded.completion is None or hashed is None:
+            bad.append(f"line {recorded.line}: {recorded.failure or 'unknown id ' + recorded.custom_id}")
+            continue
+        answers[hashed] = replace(recorded.completion, source=Source.REPLAY)
+        if recorded.model:
+            models.add(recorded.model)
+    if not answers:
+        raise ModelError(f"{path} holds no recorded answers ({bad[0] if bad else 'it is empty'})")
+    return answers, models

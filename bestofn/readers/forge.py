@@ -1,0 +1,201 @@
+"""ForgeCode's recordings: its console log cut into steps, each headed by the line that names what a tool did.
+
+    Initialize <uuid>                        a mark of the harness, as is `Finished <uuid>`, the end mark
+    Execute [/bin/sh] <first line>           a shell call; a here-document goes on in the output
+    Read a.c:1-90, Search for ..., GET <url> tools that look
+    Create a.c, Overwrite, Replace,          tools that change; a difference of the file may follow
+      Multi-patch a.c (2 edits), Remove a.c
+    Update Todos, Skill x, EXPLORER [Agent]  the agent's own matters
+    ERROR: ...                               what the model's service said
+
+Thoughts and words of the agent follow the line, or the output of a shell call, without any mark of their own. A thought
+has a title that begins with a verb in -ing, an empty line, and a paragraph in the first person; only that is taken for
+one. What the agent said right behind the output of a shell call stays in the output, since nothing tells them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bestofn.trajectory import Actor, Command, Ending, EndingState, Observation, Step
+
+SHELL = "execute_bash"
+"""The tool name of shell calls."""
+TOOLS = {
+    "Read": "read",
+    "Search": "search",
+    "GET": "fetch",
+    "Create": "write",
+    "Overwrite": "write",
+    "Replace": "patch",
+    "Multi-patch": "multi_patch",
+    "Remove": "rm",
+    "Skill": "skill",
+    "Update": "todo",
+}
+"""Tool names, as other harnesses have them, for the word that begins a step without a call."""
+
+_MARK = re.compile(r"(?:Initialize|Finished) [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\n|\Z)")
+_FINISHED = re.compile(r"Finished [0-9a-f]{8}-")
+_TOOL_LINE = re.compile(
+    r"(?:(?P<tool>Read|Create|Overwrite|Replace|Multi-patch|Remove|Skill|GET) |(?P<search>Search for )"
+    r"|(?P<agent>[A-Z]+ \[Agent\] ))(?P<text>[^\n]*)(?:\n|\Z)"
+)
+_DIFFERENCE = re.compile(r"(?:(?: *\d+ +\d* *\||\ +\d+ +\||\.\.\.$)[^\n]*(?:\n|\Z)|\.\.\.(?:\n|\Z))+", re.MULTILINE)
+_TODOS = re.compile(r"Update Todos\n(?P<list>(?:\[[^\]\n]{0,2}\] [^\n]*(?:\n|\Z))+)")
+_ITEM = re.compile(r"(?m)^\[[^\]\n]{0,2}\] (.*)$")
+_ERROR = "ERROR: "
+_HEREDOC = re.compile(r"<<-?\s*[\"']?(\w+)[\"']?")
+
+_TITLE = r"[A-Z][a-z]+ing(?: [^\n.!?:|]{1,80})?\n\n"
+_THOUGHT = re.compile(rf"(?m)^{_TITLE}(?=[^\n]*\b(?:I|I['\u2019](?:m|d|ll|ve)|[Ww]e|[Ll]et['\u2019]s|my|me)\b)")
+_NEXT_TITLE = re.compile(r"[.!?)\"'\u2019\u201d\u2026][A-Z][a-z\u2019']+[^\n.!?:]{0,80}\Z")
+"""Ends a paragraph of thought to whose last word the title of the next one is glued."""
+
+
+class Said(NamedTuple):
+    """What stands in a stretch of log behind a tool's line."""
+
+    output: str
+    reasoning: str
+    message: str
+
+
+def rewritten(steps: list[Step]) -> list[Step]:
+    """The same steps with every tool's line as a command, and thoughts, words and marks told apart."""
+    known = _known_items(steps)
+    found: list[Step] = []
+    for step in steps:
+        if step.actor is not Actor.AGENT:
+            found.append(step)
+        elif step.commands:
+            found.append(_shell(step))
+        else:
+            told = _told(step, known)
+            if told is not None:
+                found.append(told)
+    return found
+
+
+def ending_of(steps: Sequence[Step]) -> Ending:
+    """Finished with the end mark, which `rewritten` leaves as the note of the last step; else unfinished."""
+    if steps and steps[-1].note == FINISHED_NOTE:
+        return Ending(EndingState.FINISHED)
+    error = next((o.text for step in reversed(steps[-2:]) for o in step.observations if o.text.startswith(_ERROR)), "")
+    return Ending(EndingState.UNFINISHED, reason=error.partition("\n")[0] or "no end mark")
+
+
+FINISHED_NOTE = "finished"
+"""The note on the step that stands for the end mark."""
+
+
+def _shell(step: Step) -> Step:
+    """A shell call: the here-document back into the command, a thought out of the output."""
+    if len(step.commands) != 1 or len(step.observations) != 1:
+        return step
+    command, observation = step.commands[0], step.observations[0]
+    text, output = _with_document(command.text, observation.text)
+    said = _taken_apart(output)
+    if said.reasoning or said.message:
+        output = said.output
+    return Step(
+        step.actor,
+        said.message if not step.message else step.message,
+        said.reasoning,
+        (command if text is command.text else command._replace(text=text),),
+        (Observation(output, 0),),
+    )
+
+
+def _with_document(line: str, output: str) -> tuple[str, str]:
+    """The whole command and its output: the log shows one line of it, and its here-document begins the output."""
+    opened = _HEREDOC.search(line) if "<<" in line else None
+    if opened is None:
+        return line, output
+    end = f"\n{opened[1]}"
+    at = 0 if output.startswith(f"{opened[1]}\n") or output == opened[1] else output.find(f"{end}\n") + 1
+    if at == 0 and not output.startswith(opened[1]):
+        if not output.endswith(end):
+            return line, output
+        at = len(output) - len(opened[1])
+    at += len(opened[1])
+    return f"{line}\n{output[:at]}", output[at + 1 :]
+
+
+def _told(step: Step, known: frozenset[str]) -> Step | None:
+    """A step without a call, None where it holds nothing but the mark of the beginning."""
+    text = step.message
+    mark = _MARK.match(text)
+    if mark is not None:
+        said = _words(text[mark.end() :])
+        ended = _FINISHED.match(text) is not None
+        if ended:
+            return Step(Actor.AGENT if said.message else Actor.SYSTEM, said.message, said.reasoning, note=FINISHED_NOTE)
+        return Step(Actor.AGENT, said.message, said.reasoning) if said.message or said.reasoning else None
+    if text.startswith(_ERROR):
+        return Step(Actor.AGENT, observations=(*step.observations, Observation(text)))
+    todos = _TODOS.match(text)
+    if todos is not None:
+        listed, rest = _unglued(todos["list"], text[todos.end() :], known)
+        return _with_words(step, Command(listed, "todo"), rest)
+    line = _TOOL_LINE.match(text)
+    if line is None:
+        return step
+    tool = "task" if line["agent"] else TOOLS["Search" if line["search"] else line["tool"]]
+    end = line.end()
+    difference = _DIFFERENCE.match(text, end) if tool in ("write", "patch", "multi_patch") else None
+    if difference is None:
+        return _with_words(step, Command(line["text"], tool), text[end:])
+    changed = f"{line['text']}\n{difference[0].rstrip()}"
+    return _with_words(step, Command(changed, tool), text[difference.end() :])
+
+
+def _with_words(step: Step, command: Command, rest: str) -> Step:
+    said = _words(rest)
+    return Step(Actor.AGENT, said.message, said.reasoning, (command,), step.observations)
+
+
+def _words(text: str) -> Said:
+    """Thought and message in a text that holds no output."""
+    if not text.strip():
+        return Said("", "", "")
+    said = _taken_apart(text)
+    if not said.reasoning:
+        return Said("", "", text.strip("\n"))
+    return Said("", said.reasoning, "\n".join(part for part in (said.output.strip("\n"), said.message) if part))
+
+
+def _taken_apart(text: str) -> Said:
+    """Output, thought and message: a thought begins at the last title that stands on a line of its own."""
+    begin = None
+    if "ing" in text and "\n\n" in text:
+        for begin in _THOUGHT.finditer(text):
+            pass
+    if begin is None:
+        return Said(text, "", "")
+    end = text.find("\n", begin.end())
+    while end >= 0 and text.startswith("\n\n", end) and _NEXT_TITLE.search(text, max(0, end - 100), end):
+        end = text.find("\n", end + 2)
+    if end < 0:
+        end = len(text)
+    return Said(text[: begin.start()].removesuffix("\n"), text[begin.start() : end], text[end:].strip("\n"))
+
+
+def _known_items(steps: Sequence[Step]) -> frozenset[str]:
+    """The todo items of the whole run, to tell an item from the words glued to it elsewhere."""
+    lists = (step.message for step in steps if step.message.startswith("Update Todos\n"))
+    return frozenset(item for text in lists for item in _ITEM.findall(text))
+
+
+def _unglued(listed: str, rest: str, known: frozenset[str]) -> tuple[str, str]:
+    """The todo list, and what the agent said: its first line is glued to the last item."""
+    head, newline, last = listed.rstrip("\n").rpartition("\n")
+    box, _, item = last.partition("] ")
+    shorter = [other for other in known if other != item and item.startswith(other)]
+    if not shorter:
+        return listed.rstrip("\n"), rest
+    own = max(shorter, key=len)
+    said = item[len(own) :]
+    return f"{head}{newline}{box}] {own}", f"{said}\n{rest}" if rest else said

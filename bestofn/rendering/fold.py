@@ -1,0 +1,136 @@
+"""Takes out of a text what tells a judge nothing: base64, blank lines, spaces and one line many times over.
+
+Each leaves a mark that says how much was there, and each is counted, so that what is shown and what is cut add up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+MINIMUM_BASE64 = 256
+"""Shorter base64 may be the very answer to a task, and costs little."""
+MINIMUM_BLANK = 4
+MINIMUM_REPEATS = 5
+MINIMUM_SPACES = 200
+_DISTINCT = 30
+"""Characters of its alphabet that base64 of any length shows, and that words, DNA or rulers do not."""
+
+_RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{40,}+={0,2}(?![A-Za-z0-9+/_=-])")
+_JOINT = re.compile(r"(?:\\r)?(?:\\n|\n)[ \t]{0,40}")
+_BLANKS = re.compile(rf"\n(?:[^\S\n]*\n){{{MINIMUM_BLANK},}}")
+_SPACES = re.compile(rf"(?<![^\S\n])[^\S\n]{{{MINIMUM_SPACES},}}+")
+_REPEATS = re.compile(rf"(?m)^(.{{1,400}})\n(?:\1\n){{{MINIMUM_REPEATS - 1},}}")
+
+Mark = Callable[[str, int], str]
+"""Kind and amount (lines for `blank` and `repeated`, else characters) to the text of a mark."""
+
+
+class Span(NamedTuple):
+    """A mark in a folded text."""
+
+    start: int
+    end: int
+    hidden: int
+    """Characters of the source that it stands for."""
+    kind: str
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A text with marks in it."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def characters(self) -> int:
+        """Length of the source."""
+        return self.source(0, len(self.text))
+
+    def source(self, start: int, end: int) -> int:
+        """How many characters of the source a part of the text stands for. No span may lie across its ends."""
+        inside = (span for span in self.spans if start <= span.start and span.end <= end)
+        return end - start + sum(span.hidden - (span.end - span.start) for span in inside)
+
+    def before(self, position: int) -> int:
+        """The position, or the beginning of the mark in which it lies."""
+        return next((span.start for span in self.spans if span.start < position < span.end), position)
+
+    def behind(self, position: int) -> int:
+        """The position, or the end of the mark in which it lies."""
+        return next((span.end for span in self.spans if span.start < position < span.end), position)
+
+
+def fold(text: str, mark: Mark) -> Folded:
+    """The text with marks for what was taken out."""
+    if len(text) < MINIMUM_SPACES and "\n\n\n" not in text and not _REPEATS.search(text):
+        return Folded(text)
+    found = sorted([*_base64(text), *_simple(text)])
+    parts: list[str] = []
+    spans: list[Span] = []
+    position = length = 0
+    for start, end, kind, amount in found:
+        if start < position:
+            continue
+        shown = mark(kind, amount)
+        if len(shown) >= end - start:
+            continue
+        parts += [text[position:start], shown]
+        length += start - position
+        spans.append(Span(length, length + len(shown), end - start, kind))
+        length += len(shown)
+        position = end
+    if not spans:
+        return Folded(text)
+    return Folded("".join(parts) + text[position:], tuple(spans))
+
+
+class _Place(NamedTuple):
+    """A part of a text to be taken out."""
+
+    start: int
+    end: int
+    kind: str
+    amount: int
+
+
+def _simple(text: str) -> Iterator[_Place]:
+    """Blank lines, spaces, and repeated lines, each without the line end before and after."""
+    for match in _BLANKS.finditer(text):
+        yield _Place(match.start() + 1, match.end() - 1, "blank", match.group().count("\n") - 1)
+    for match in _SPACES.finditer(text):
+        yield _Place(match.start(), match.end(), "spaces", match.end() - match.start())
+    for match in _REPEATS.finditer(text):
+        if match[1].strip():
+            first = match.end(1) + 1
+            lines = (match.end() - first) // (len(match[1]) + 1)
+            yield _Place(first, match.end() - 1, "repeated", lines)
+
+
+def _base64(text: str) -> Iterator[_Place]:
+    """Long runs of base64, and blocks of lines of it that follow each other."""
+    block: list[re.Match[str]] = []
+    for run in _RUN.finditer(text):
+        if block and not _JOINT.fullmatch(text, block[-1].end(), run.start()):
+            yield from _if_base64(text, block[0].start(), block[-1].end())
+            block = []
+        block.append(run)
+    if block:
+        yield from _if_base64(text, block[0].start(), block[-1].end())
+
+
+def _if_base64(text: str, start: int, end: int) -> Iterator[_Place]:
+    """The place, where it is long and mixed enough to be base64."""
+    if end - start < MINIMUM_BASE64:
+        return
+    seen = set(text[start : min(end, start + 4096)])
+    if (
+        len(seen) >= _DISTINCT
+        and any("A" <= c <= "Z" for c in seen)
+        and any("a" <= c <= "z" for c in seen)
+        and any("0" <= c <= "9" for c in seen)
+    ):
+        yield _Place(start, end, "base64", end - start)
