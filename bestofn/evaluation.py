@@ -82,7 +82,7 @@ class Evaluation:
     null: Null | None
     """The optimistic figure of `forward` beside the same under shuffled labels; None where it was not asked for."""
     null_nested: Null | None
-    """The nested figure beside the same under shuffled labels."""
+    """The nested figure beside the same under shuffled labels; None in pools so large that it would take minutes."""
     chosen: Mapping[str, int]
     """In how many of the nested selections `forward` chose each column."""
     selections: int
@@ -172,7 +172,7 @@ def evaluate(
         nested = next(d.by_task for d in drafts if d.selector == "forward")
         nulls = [
             null_of(OPTIMISTIC, fits.forward.optimistic, shuffled.optimistic),
-            null_of("forward", mean_over_tasks(nested), shuffled.nested),
+            None if shuffled.nested is None else null_of("forward", mean_over_tasks(nested), shuffled.nested),
         ]
     return Evaluation(
         pool=pool,

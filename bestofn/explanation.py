@@ -65,8 +65,8 @@ class Explained:
         contributions = np.zeros((len(table), len(columns)))
         gate = np.zeros(len(table), dtype=np.bool_)
         for mine, part in parts:
-            at = [columns.index(column) for column in part.columns]
-            contributions[np.ix_(mine, at)] = part.contributions[mine]
+            at = np.array([columns.index(column) for column in part.columns], dtype=np.intp)
+            contributions[np.flatnonzero(mine)[:, None], at] = part.contributions[mine]
             gate[mine] = part.gate[mine]
         return cls(columns, contributions, gate)
 

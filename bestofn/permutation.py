@@ -13,6 +13,9 @@ from bestofn.metrics import DECIMALS, Floats, pass_rate
 from bestofn.swing import NOWHERE, SwingTasks
 from bestofn.table import FeatureTable
 
+DEAR = 2e10
+"""Scores above which the nested selection is not repeated under the null: it would take minutes."""
+
 
 class Null(NamedTuple):
     """An accuracy beside those that shuffled labels give."""
@@ -32,8 +35,8 @@ class NullAccuracies(NamedTuple):
 
     optimistic: Floats
     """Selected and reported on the same tasks."""
-    nested: Floats
-    """Selection redone without each task."""
+    nested: Floats | None
+    """Selection redone without each task; None where that is too dear, in a pool of hundreds of swing tasks."""
 
 
 def null_accuracies(
@@ -52,17 +55,22 @@ def null_accuracies(
     rates = pass_rate(table.rewards, table.groups)
     rates[swing.tasks] = 0.0
     n_tasks, rest = int((~np.isnan(rates)).sum()), float(np.nansum(np.sort(rates)))
-    folds = np.array([*range(len(swing.tasks)), NOWHERE])
+    m, k, n_swing = swing.shape
+    affordable = permutations * min(max_features, k) * m * k * n_swing**2 <= DEAR
+    folds = np.array([*(range(n_swing) if affordable else ()), NOWHERE])
     rng = np.random.default_rng([seed, 1])
     optimistic, nested = np.empty(permutations), np.empty(permutations)
     for turn in range(permutations):
         shuffled = swing.relabelled(_shuffled(swing, rng))
         paths = forward_paths(shuffled, folds, max_features=max_features)
-        weights = marginal_weights(shuffled, folds, SHRINKAGE) * paths.selected(swing.shape[1])
         best = np.append(paths.start[-1:], paths.accuracy[-1])[paths.sizes()[-1]]
-        optimistic[turn] = (best * len(swing.tasks) if len(swing.tasks) else 0.0) + rest
-        nested[turn] = top_rewards(shuffled, weights[:-1]).sum() + rest
-    return NullAccuracies(np.round(optimistic / n_tasks, DECIMALS), np.round(nested / n_tasks, DECIMALS))
+        optimistic[turn] = (best * n_swing if n_swing else 0.0) + rest
+        if affordable:
+            weights = marginal_weights(shuffled, folds, SHRINKAGE) * paths.selected(k)
+            nested[turn] = top_rewards(shuffled, weights[:-1]).sum() + rest
+    return NullAccuracies(
+        np.round(optimistic / n_tasks, DECIMALS), np.round(nested / n_tasks, DECIMALS) if affordable else None
+    )
 
 
 def null_of(selector: str, observed: float, accuracies: Floats) -> Null:

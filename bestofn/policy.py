@@ -93,6 +93,13 @@ def decide(
     return Decision(scores, tuple(choice.selector for choice in choices), _line(choices))
 
 
+def chosen_selectors(table: FeatureTable, *, user_turns: float | None = None) -> tuple[str, ...]:
+    """(tasks,) the selector that `decide` gives each task; it takes labels and the rules' columns, and fits nothing."""
+    if len(table) == 0 or table.empty.all():
+        return ("random",) * len(table.task_names)
+    return tuple(choice.selector for choice in _choices(table, _no_length(table, user_turns)))
+
+
 def _choices(table: FeatureTable, no_length: str) -> list[_Choice]:
     """What each task gets, by what the other tasks are."""
     rates = pass_rate(table.rewards, table.groups)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 from bestofn.errors import FormatError, PoolError
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.problem import Problem, ProblemKind
 from bestofn.readers.refusal import refused
-from bestofn.trajectory import Actor, LabelKind, Origin, Step, Task, Trajectory
+from bestofn.trajectory import Actor, Ending, LabelKind, Origin, Step, Task, Trajectory
 
 OnProblem = Callable[[Problem], None]
 
@@ -35,23 +35,27 @@ class Pool:
 
         tell = on_problem or (lambda problem: None)
         seen = Seen()
-        for source in sources(self.root):
+        for source in sources(self.root, self.format):
             for format_name, found in read_source(source, self.format):
                 if isinstance(found, Problem):
                     tell(found)
                 else:
-                    trajectory = seen.admit(found, source, format_name, tell)
-                    if trajectory is not None:
-                        yield trajectory
+                    trajectory = assemble(found, source, format_name)
+                    admitted = seen.admit(trajectory, tell, empty=is_empty(trajectory))
+                    if admitted is not None:
+                        yield admitted
 
     @cached_property
     def _index(self) -> tuple[tuple[Task, ...], tuple[Problem, ...]]:
         """All attempts without their text, and what went wrong: one pass over the pool."""
         problems: list[Problem] = []
         tasks: dict[str, list[Trajectory]] = {}
+        texts: dict[str, str] = {}
         for trajectory in self.stream(problems.append):
             light = trajectory.released(partial(_reread, self, trajectory.origin))
-            tasks.setdefault(trajectory.task, []).append(light)
+            # The attempts at a task share one instruction: held once, it weighs little in a pool of many thousands.
+            shared = texts.setdefault(light.instruction, light.instruction)
+            tasks.setdefault(trajectory.task, []).append(replace(light, instruction=shared))
         return tuple(Task(name, tuple(attempts)) for name, attempts in tasks.items()), tuple(problems)
 
     @property
@@ -77,36 +81,28 @@ class Seen:
     ids: set[str] = field(default_factory=set[str])
     digests: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
-    def admit(self, draft: Draft, source: Source, format_name: str, tell: OnProblem) -> Trajectory | None:
-        """The trajectory for a draft, or None for a copy of one already read."""
-        origin = Origin(source.relative, format_name, draft.record)
-        key = (draft.task, draft.digest)
-        if draft.digest and key in self.digests:
-            tell(Problem(ProblemKind.DUPLICATE, str(origin), f"the same record as {self.digests[key]}"))
-            return None
-        name = self._unique(draft.name, source, draft.record)
-        if draft.digest:
-            self.digests[key] = name
-        if draft.label.kind is LabelKind.UNKNOWN:
-            tell(Problem(ProblemKind.UNKNOWN_LABEL, str(origin), draft.label.reason))
-        if not any(step.actor is Actor.AGENT for step in draft.steps):
-            tell(Problem(ProblemKind.EMPTY, str(origin), draft.ending.reason or "no turn of the agent"))
-        return Trajectory(
-            id=name,
-            task=draft.task,
-            label=draft.label,
-            ending=draft.ending._replace(refused=refused(draft.steps)),
-            coverage=draft.coverage,
-            origin=origin,
-            instruction=draft.instruction,
-            usage=draft.usage,
-            digest=draft.digest,
-            body=draft.steps,
-        )
+    def admit(self, trajectory: Trajectory, tell: OnProblem, *, empty: bool) -> Trajectory | None:
+        """The trajectory under an id of its own, or None for a copy of one already read.
 
-    def _unique(self, name: str, source: Source, record: int | None) -> str:
+        `empty` says that it holds no turn of the agent; its steps are not looked at, so that they may be elsewhere.
+        """
+        key = (trajectory.task, trajectory.digest)
+        where = str(trajectory.origin)
+        if trajectory.digest and key in self.digests:
+            tell(Problem(ProblemKind.DUPLICATE, where, f"the same record as {self.digests[key]}"))
+            return None
+        name = self._unique(trajectory.id, trajectory.origin)
+        if trajectory.digest:
+            self.digests[key] = name
+        if trajectory.label.kind is LabelKind.UNKNOWN:
+            tell(Problem(ProblemKind.UNKNOWN_LABEL, where, trajectory.label.reason))
+        if empty:
+            tell(Problem(ProblemKind.EMPTY, where, trajectory.ending.reason or "no turn of the agent"))
+        return trajectory if name == trajectory.id else replace(trajectory, id=name)
+
+    def _unique(self, name: str, origin: Origin) -> str:
         """The name itself, or with its path (and record) where another attempt has it already."""
-        candidates = [name, f"{source.relative}:{name}", f"{source.relative}#{record}:{name}"]
+        candidates = [name, f"{origin.path}:{name}", f"{origin.path}#{origin.record}:{name}"]
         for candidate in candidates:
             if candidate not in self.ids:
                 self.ids.add(candidate)
@@ -114,15 +110,51 @@ class Seen:
         raise PoolError(f"two attempts have the name {candidates[-1]}")
 
 
+def assemble(draft: Draft, source: Source, format_name: str) -> Trajectory:
+    """What a reader found, as a trajectory with its own name for an id."""
+    return Trajectory(
+        id=draft.name,
+        task=draft.task,
+        label=draft.label,
+        ending=_with_refusal(draft),
+        coverage=draft.coverage,
+        origin=Origin(source.relative, format_name, draft.record),
+        instruction=draft.instruction,
+        usage=draft.usage,
+        digest=draft.digest,
+        body=draft.steps,
+    )
+
+
+def is_empty(trajectory: Trajectory) -> bool:
+    """True where no turn of the agent is recorded."""
+    return not any(step.actor is Actor.AGENT for step in trajectory.steps)
+
+
+def _with_refusal(draft: Draft) -> Ending:
+    """The ending, with what the recording says of a refusal, or what its last message says."""
+    stated = draft.ending.refused
+    return draft.ending if stated is not None else draft.ending._replace(refused=refused(draft.steps))
+
+
 def _reread(pool: Pool, origin: Origin) -> tuple[Step, ...]:
-    """The steps of one attempt, read again from its file."""
+    """The steps of one attempt, read again from its file. Raises FormatError where it is not there any more."""
+    steps = _read_again(pool.root, pool.format, origin.path).get(origin.record)
+    if steps is None:
+        raise FormatError(f"{origin} held an attempt when the pool was read, and holds it no more")
+    return steps
+
+
+@lru_cache(maxsize=1)
+def _read_again(root: Path, format_name: str | None, path: str) -> dict[int | None, tuple[Step, ...]]:
+    """The steps of all attempts in one source; the last one asked for is kept, as it is often asked for again."""
     from bestofn.readers.registry import read_source
 
-    path = pool.root if pool.root.is_file() else pool.root / origin.path
-    for _, found in read_source(Source(path, pool.root), pool.format):
-        if isinstance(found, Draft) and found.record == origin.record:
-            return found.steps
-    raise FormatError(f"{origin} held an attempt when the pool was read, and holds it no more")
+    inside = root / path
+    # A root that is itself the file or the attempt's directory has its own name as its path.
+    place = inside if inside.exists() else root
+    drafts = (found for _, found in read_source(Source(place, root), format_name) if isinstance(found, Draft))
+    return {draft.record: draft.steps for draft in drafts}
 
 
 def count_problems(problems: tuple[Problem, ...]) -> Counter[ProblemKind]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bestofn.errors import FormatError, PoolError
 from bestofn.featurize.extract import Extractor, Row
 from bestofn.featurize.feature import FeatureFunction
-from bestofn.pool import Pool, Seen, count_problems
-from bestofn.readers.draft import Draft, Source
+from bestofn.pool import Pool, Seen, assemble, count_problems
+from bestofn.readers.draft import Source
 from bestofn.readers.problem import Problem, ProblemKind
 from bestofn.table import FeatureTable
+from bestofn.trajectory import Trajectory
 
 OnProgress = Callable[[int, int | None], None]
 """Called with attempts read so far, and their number where it is known."""
@@ -37,11 +38,9 @@ class Scoring:
 
 
 class _Found(NamedTuple):
-    """An attempt as a reading process hands it over: its features, and what gives it its place in the pool."""
+    """An attempt as a reading process hands it over: without its text, with its features."""
 
-    draft: Draft
-    source: Source
-    format_name: str
+    trajectory: Trajectory
     row: Row
 
 
@@ -115,9 +114,24 @@ def _rows_in_parallel(pool: Pool, extractor: Extractor, problems: list[Problem],
             if isinstance(item, Problem):
                 problems.append(item)
                 continue
-            admitted = seen.admit(item.draft, item.source, item.format_name, problems.append)
+            admitted = seen.admit(item.trajectory, problems.append, empty=item.row.empty)
             if admitted is not None:
                 yield item.row._replace(trajectory=admitted.id)
+
+
+def _read_chunk(pool: Pool, chunk: Sequence[Source], extractor: Extractor) -> list[_Found | Problem]:
+    """What some sources hold, in order, in a process of its own."""
+    from bestofn.readers.registry import read_source
+
+    found: list[_Found | Problem] = []
+    for source in chunk:
+        for format_name, item in read_source(source, pool.format):
+            if isinstance(item, Problem):
+                found.append(item)
+                continue
+            trajectory = assemble(item, source, format_name)
+            found.append(_Found(replace(trajectory, body=None), extractor.row(trajectory)))
+    return found
 
 
 def _chunks(found: Iterator[Source]) -> Iterator[list[Source]]:

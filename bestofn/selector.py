@@ -20,6 +20,10 @@ from bestofn.table import FeatureTable
 
 GATE_COLUMNS = ("finished", "timed_out", "refused", "n_commands")
 """What the gate looks at; it makes do with those that the table has."""
+HARDLY_TRIED = 1.0
+"""Commands up to which a run counts as hardly tried."""
+THE_WAY_OF_THE_POOL = 0.75
+"""Share of a pool's attempts from which on so few commands are its way to work, and no sign of giving up."""
 DROPPED = -4.0
 """Level of an attempt that the gate drops; sums of ranks lie in [-1, 1], so that levels never overlap."""
 EMPTY = -8.0
@@ -32,6 +36,8 @@ class Term(NamedTuple):
     column: str
     weight: float
     """Its ranks, -1 (smallest value of the task) to 1 (largest), are multiplied by this; only proportions matter."""
+    missing: str = "middle"
+    """Where an unknown value stands: 'middle', which says nothing, or 'last', behind every known one of its task."""
 
 
 class PathStep(NamedTuple):
@@ -102,7 +108,11 @@ class Selector:
         return np.asarray(self._ranks(table) * self._weights())
 
     def _ranks(self, table: FeatureTable) -> Floats:
-        return task_ranks(table, [term.column for term in self.terms])
+        values = table.take([term.column for term in self.terms])
+        for i, term in enumerate(self.terms):
+            if term.missing == "last":
+                values[np.isnan(values[:, i]), i] = -np.inf if term.weight > 0 else np.inf
+        return _ranks(values, table)
 
     def _weights(self) -> Floats:
         return np.array([term.weight for term in self.terms], dtype=np.float64)
@@ -110,23 +120,32 @@ class Selector:
 
 def task_ranks(table: FeatureTable, columns: Sequence[str]) -> Floats:
     """(n, len(columns)) within-task ranks. An empty recording is ranked in no column: its score says all of it."""
-    values = np.where(table.empty[:, None], np.nan, table.take(columns))
-    return within_task_ranks(values, table.groups)
+    return _ranks(table.take(columns), table)
+
+
+def _ranks(values: Floats, table: FeatureTable) -> Floats:
+    return within_task_ranks(np.where(table.empty[:, None], np.nan, values), table.groups)
 
 
 def gated(table: FeatureTable) -> Bools:
     """(n,) True for attempts that the gate drops: unfinished, timed out, refused, or with one command at most.
 
-    What is unknown drops nothing. Where all attempts of a task (empty recordings aside) would go, none does.
+    What is unknown drops nothing. Few commands drop nothing in a pool where nearly all attempts have so few, such as
+    one of word problems. Where all attempts of a task (empty recordings aside) would go, none does.
     """
+    real = ~table.empty
     drop = np.zeros(len(table), dtype=np.bool_)
-    for name, bad in zip(GATE_COLUMNS, (0.0, 1.0, 1.0, None), strict=True):
+    for name, bad in (("finished", 0.0), ("timed_out", 1.0), ("refused", 1.0)):
         if name in table.columns:
-            column = table.column(name)
-            drop |= column <= 1.0 if bad is None else column == bad
-    drop &= ~table.empty
+            drop |= table.column(name) == bad
+    if "n_commands" in table.columns:
+        few = table.column("n_commands") <= HARDLY_TRIED
+        known = real & ~np.isnan(table.column("n_commands"))
+        if few[known].sum() < THE_WAY_OF_THE_POOL * known.sum():
+            drop |= few
+    drop &= real
     kept = np.zeros(len(table.task_names), dtype=np.bool_)
-    kept[table.groups[~drop & ~table.empty]] = True
+    kept[table.groups[real & ~drop]] = True
     return np.asarray(drop & kept[table.groups])
 
 
@@ -144,7 +163,7 @@ BASELINES: dict[str, Selector] = {
         Selector("longest", terms=(Term("n_characters", 1.0),)),
         Selector("fewest-steps", terms=(Term("n_steps", -1.0),)),
         Selector("fewest-errors", terms=(Term("n_error", -1.0),)),
-        Selector("majority", terms=(Term("answer_votes", 1.0),)),
+        Selector("majority", terms=(Term("answer_votes", 1.0, "last"),)),
         Selector("gate", gate=True),
         Selector("gate-shortest", gate=True, terms=(Term("n_characters", -1.0),)),
     )

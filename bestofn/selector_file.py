@@ -53,7 +53,7 @@ def to_content(selector: Selector, created_by: str) -> dict[str, Any]:
         "name": selector.name,
         "gate": selector.gate,
         "note": selector.note,
-        "terms": [term._asdict() for term in selector.terms],
+        "terms": [_term(term) for term in selector.terms],
         "path": [step._asdict() for step in selector.path],
         "fitted_on": [pool._asdict() for pool in selector.fitted_on],
     }
@@ -61,22 +61,7 @@ def to_content(selector: Selector, created_by: str) -> dict[str, Any]:
 
 def from_content(content: Mapping[str, Any], file: str) -> Selector:
     """The selector that parsed TOML describes. Raises ContentError naming `file` and the key that is wrong."""
-    top = _checked(
-        content,
-        {
-            "format": _integer,
-            "bestofn": _text,
-            "created_by": _text,
-            "name": _text,
-            "gate": _truth,
-            "note": _text,
-            "terms": _tables,
-            "path": _tables,
-            "fitted_on": _tables,
-        },
-        {"format", "name", "gate"},
-        file,
-    )
+    top = _checked(content, TOP, {"format", "name", "gate"}, file)
     if top["format"] != FORMAT:
         raise ContentError(
             f"{file}: format = {top['format']}, but this bestofn reads format {FORMAT}: use the version that wrote it"
@@ -84,25 +69,23 @@ def from_content(content: Mapping[str, Any], file: str) -> Selector:
     if not top["name"]:
         raise ContentError(f"{file}: name is empty: every selector has one")
     terms = [
-        Term(**_checked(t, {"column": _column, "weight": _number}, {"column", "weight"}, f"{file}, terms {i}"))
+        Term(**_checked(t, TERM, {"column", "weight"}, f"{file}, terms {i}"))
         for i, t in enumerate(top.get("terms", []), 1)
     ]
     columns = [term.column for term in terms]
     doubled = sorted({c for c in columns if columns.count(c) > 1})
     if doubled:
         raise ContentError(f"{file}: terms name {', '.join(doubled)} twice: add the weights up in one term")
-    path_schema = {"column": _column, "accuracy": _number, "correlation": _number}
-    pool_schema = {"pool": _text, "digest": _text, "tasks": _integer, "rows": _integer, "swing": _integer}
     return Selector(
         name=top["name"],
         gate=top["gate"],
         terms=tuple(terms),
         path=tuple(
-            PathStep(**_checked(step, path_schema, set(path_schema), f"{file}, path {i}"))
+            PathStep(**_checked(step, STEP, set(STEP), f"{file}, path {i}"))
             for i, step in enumerate(top.get("path", []), 1)
         ),
         fitted_on=tuple(
-            FittedOn(**_checked(pool, pool_schema, set(pool_schema), f"{file}, fitted_on {i}"))
+            FittedOn(**_checked(pool, POOL, set(POOL), f"{file}, fitted_on {i}"))
             for i, pool in enumerate(top.get("fitted_on", []), 1)
         ),
         note=top.get("note", ""),
@@ -166,10 +149,22 @@ def _number(value: Any) -> float:
     return number
 
 
+def _place(value: Any) -> str:
+    if value not in ("middle", "last"):
+        raise ValueError("'middle' or 'last'")
+    return str(value)
+
+
 def _tables(value: Any) -> list[Mapping[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError("a list of tables")
     return value
+
+
+def _term(term: Term) -> dict[str, Any]:
+    """A term without what goes without saying."""
+    content = term._asdict()
+    return content if term.missing != "middle" else {key: content[key] for key in ("column", "weight")}
 
 
 def _version() -> str:
@@ -180,3 +175,20 @@ def _version() -> str:
         return version("bestofn")
     except PackageNotFoundError:
         return "unknown"
+
+
+TERM: dict[str, Check] = {"column": _column, "weight": _number, "missing": _place}
+STEP: dict[str, Check] = {"column": _column, "accuracy": _number, "correlation": _number}
+POOL: dict[str, Check] = {"pool": _text, "digest": _text, "tasks": _integer, "rows": _integer, "swing": _integer}
+TOP: dict[str, Check] = {
+    "format": _integer,
+    "bestofn": _text,
+    "created_by": _text,
+    "name": _text,
+    "gate": _truth,
+    "note": _text,
+    "terms": _tables,
+    "path": _tables,
+    "fitted_on": _tables,
+}
+"""What each key of the file must hold, by table."""

@@ -75,6 +75,7 @@ RUN = (
 EXPECTED = {
     "has_final_message": 1.0,
     "n_steps": 6.0,
+    "n_user_turns": 1.0,
     "n_commands": 6.0,
     "n_characters": float(sum(map(len, ["cat a.py", "echo 12 > a.py", "pytest -q" * 2, "ls", "nonsense", "Done."])))
     + len("old" + "1 failed" * 2 + "a.py"),
@@ -131,6 +132,13 @@ def test_what_a_recording_does_not_cover_is_missing(attempt: Make, coverage: Cov
     run = attempt(*RUN, coverage=coverage)
     found = {name for name in EXPECTED if math.isnan(measure(name, run))}
     assert found == missing
+
+
+def test_a_dialogue_counts_the_users_turns(attempt: Make) -> None:
+    """The task itself is the first, however many messages give it; turns that say nothing are none."""
+    ask, hear, silent = Step(Actor.USER, "and this?"), agent("Yes."), Step(Actor.USER, " ")
+    assert measure("n_user_turns", attempt(ask, ask, hear, ask, hear, silent, hear, ask)) == 3.0
+    assert measure("n_user_turns", attempt(hear)) == 1.0
 
 
 def test_without_an_edit_no_check_is_after_it(attempt: Make) -> None:

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from scripted_server import Reply, ScriptedServer, chat, tag_of
 
 from bestofn.errors import ModelError
 from bestofn.llm.answer import Completion, Source, Tokens
 from bestofn.llm.cache import IMPORTED, Cache, Export, StoredAnswer, default_path
 from bestofn.llm.capabilities import Capabilities
 from bestofn.llm.client import Client
-from bestofn.llm.request import answer_key
+from bestofn.llm.request import Message, Request, answer_key, request_hash
 
 WRITER = """
 import sys
@@ -161,9 +162,6 @@ def test_the_cache_lies_where_the_platform_or_the_user_wants_it(monkeypatch: pyt
 
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     """A scoring process killed in the middle leaves its answers; the next run asks only for the rest."""
-    from scripted_server import Reply, ScriptedServer, chat, tag_of
-
-    from bestofn.llm.request import Message, Request
 
     def script(body: dict[str, object], n: int) -> Reply:
         time.sleep(0.02)
@@ -186,14 +184,16 @@ for _ in client.answer([[Request((Message("user", f"run {{i}} <v>"),), ("v",))] 
             process.stdout.readline()
         process.kill()
         process.wait(timeout=10)
-        kept = Cache(tmp_path / "c.sqlite").count()
-        assert 10 <= kept < 60
-        asked = len(server.questions)
+        cache = Cache(tmp_path / "c.sqlite")
         requests = [Request((Message("user", f"run {i} <v>"),), ("v",)) for i in range(60)]
-        client = Client("m", cache=Cache(tmp_path / "c.sqlite"), base_url=server.url, concurrency=8)
+        kept = [r.messages[0].text for r in requests if cache.by_request(request_hash(r, "m")) is not None]
+        assert 10 <= len(kept) < 60
+        client = Client("m", cache=cache, base_url=server.url, concurrency=8)
         answers = list(client.answer([[r] for r in requests]))
         assert all(isinstance(outcome, Completion) for _, outcome in answers)
-        assert len(server.questions) - asked == 60 - kept
+        asked = [seen.body["messages"][0]["content"] for seen in server.questions]
+        assert [asked.count(text) for text in kept] == [1] * len(kept)
+        assert len(set(asked)) == 60
     finally:
         server.stop()
 

@@ -320,6 +320,18 @@ def test_content_in_parts_is_joined() -> None:
     assert (completion.content, completion.reasoning) == (f"<{TAG}>B", "hm")
 
 
+def test_the_older_form_of_logprobs_is_read() -> None:
+    """Parallel lists of tokens and log-probabilities, as some servers give them, score like the chat form."""
+    body = chat(f"<{TAG}>A")
+    body["choices"][0]["logprobs"] = {
+        "tokens": [f"<{TAG}>", "A"],
+        "token_logprobs": [-0.1, math.log(0.5)],
+        "top_logprobs": [None, half("A", "C")],
+    }
+    found = score(body)
+    assert (found.state, found.score) == (State.OK, pytest.approx((1.0 + letter_value("C")) / 2))
+
+
 def test_a_letter_split_from_a_multibyte_character_is_found() -> None:
     """Tokens that hold parts of a character do not shift the offsets."""
     snow = "☃".encode()

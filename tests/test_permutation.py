@@ -105,6 +105,16 @@ def test_the_null_accuracy_of_unshuffled_labels_is_the_observed_one(monkeypatch)
         assert null.nested[0] == pytest.approx(nested_accuracy(table))
 
 
+def test_the_nested_null_is_left_out_where_it_is_too_dear(monkeypatch):
+    """The optimistic one, a fold instead of one a task, is the same all the same."""
+    table = made(1, effect=0.0)
+    whole = null_accuracies(table, table.columns, permutations=3)
+    monkeypatch.setattr("bestofn.permutation.DEAR", 1.0)
+    part = null_accuracies(table, table.columns, permutations=3)
+    assert part.nested is None
+    assert part.optimistic.tolist() == whole.optimistic.tolist()
+
+
 def test_a_pool_without_a_swing_task_has_a_flat_null():
     """All labels agree within tasks, so every shuffle gives Pass@1."""
     table = made(0, effect=0.0)

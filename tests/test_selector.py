@@ -42,6 +42,14 @@ def test_what_is_unknown_drops_nothing():
     assert not gated(table({}, dict.fromkeys(COLUMNS[:4], NAN))).any()
 
 
+def test_few_commands_drop_nothing_where_nearly_all_attempts_have_few():
+    """In a pool of word problems one command is the way to work; in others it is giving up."""
+    few, many = {"n_commands": 1.0}, {"n_commands": 8.0}
+    assert gated(table(few, few, many, many)).tolist() == [True, True, False, False]
+    assert gated(table(few, few, few, many)).tolist() == [False] * 4
+    assert gated(table(few, few, few, {**many, "refused": 1.0})).tolist() == [False] * 3 + [True]
+
+
 def test_a_gate_that_drops_all_of_a_task_is_ignored_there():
     """Another task keeps its gate; an empty recording does not count as kept."""
     attempts = table(
@@ -103,6 +111,16 @@ def test_each_rule_takes_what_it_says(name, best):
         {"n_characters": 9.0, "n_steps": 5.0, "n_error": 0.0, "answer_votes": 0.2, "timed_out": 1.0},
     )
     assert int(np.argmax(baseline(name).scores(attempts))) == best
+
+
+def test_the_majority_is_one_of_those_that_answer():
+    """An attempt without a final answer stands behind every one with, though all of these agree."""
+    attempts = table({"answer_votes": NAN}, {"answer_votes": 1.0}, {"answer_votes": 1.0})
+    assert np.flatnonzero(
+        baseline("majority").scores(attempts) == baseline("majority").scores(attempts).max()
+    ).tolist() == [1, 2]
+    nobody = table({"answer_votes": NAN}, {"answer_votes": NAN})
+    assert baseline("majority").scores(nobody).tolist() == [0.0, 0.0]
 
 
 def test_columns_needed():

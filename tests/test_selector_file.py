@@ -23,7 +23,9 @@ SELECTORS = st.builds(
     Selector,
     name=TEXT.filter(bool),
     gate=st.booleans(),
-    terms=st.lists(st.builds(Term, NAMES, FINITE), max_size=4, unique_by=lambda t: t.column).map(tuple),
+    terms=st.lists(
+        st.builds(Term, NAMES, FINITE, st.sampled_from(["middle", "last"])), max_size=4, unique_by=lambda t: t.column
+    ).map(tuple),
     path=st.lists(st.builds(PathStep, NAMES, FINITE, FINITE), max_size=3).map(tuple),
     fitted_on=st.lists(st.builds(FittedOn, TEXT, TEXT, COUNT, COUNT, COUNT), max_size=2).map(tuple),
     note=TEXT,
@@ -78,7 +80,7 @@ def test_the_file_is_readable(tmp_path):
     ("change", "message"),
     [
         (("gate", "gates"), "unknown key 'gates'; the keys are format, bestofn, created_by, name, gate, note, terms"),
-        (("weight", "wieght"), ", terms 1: unknown key 'wieght'; the keys are column, weight"),
+        (("weight", "wieght"), ", terms 1: unknown key 'wieght'; the keys are column, weight, missing"),
         (('name = "mine"\n', ""), "name is missing"),
         (("weight = -1\n", ""), ", terms 1: weight is missing"),
         (('"mine"', '""'), "name is empty: every selector has one"),
@@ -92,6 +94,7 @@ def test_the_file_is_readable(tmp_path):
         (('"n_error"', "3"), "column = 3, but it must be the name of a feature"),
         (("[[terms]]", "[terms]"), "but it must be a list of tables"),
         (("weight = -1", 'weight = -1\n[[terms]]\ncolumn = "n_error"\nweight = 2'), "terms name n_error twice"),
+        (("weight = -1", 'weight = -1\nmissing = "first"'), "missing = 'first', but it must be 'middle' or 'last'"),
         (("format = 1", "format ="), "is not readable as TOML: "),
     ],
 )

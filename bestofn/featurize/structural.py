@@ -83,6 +83,15 @@ def n_steps(reading: Reading) -> float:
     return math.nan if reading.empty else float(len(reading.agent_steps))
 
 
+@structural(0, "2.2", "times that the user spoke: more than once is a dialogue, where shorter is not better")
+def n_user_turns(reading: Reading) -> float:
+    if reading.empty:
+        return math.nan
+    begun = reading.agent_steps[0]
+    later = reading.steps[begun + 1 :]
+    return 1.0 + sum(step.actor is Actor.USER and bool(step.message.strip()) for step in later)
+
+
 @structural(0, "Premature_Termination 1.3 3.1", "commands: as with turns, at most one is a run that hardly tried")
 def n_commands(reading: Reading) -> float:
     return float(len(reading.calls)) if reading.knows_commands else math.nan

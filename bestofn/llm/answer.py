@@ -125,14 +125,12 @@ class Completion:
             message = {"content": choice.get("text")} if isinstance(choice.get("text"), str) else {}
         content, thought = _texts(message.get("content"))
         reasoning = _first_text(message.get("reasoning"), message.get("reasoning_content")) or thought
-        logprobs = choice.get("logprobs")
-        entries = logprobs.get("content") if isinstance(logprobs, Mapping) else None
         return cls(
             content=content,
             reasoning=reasoning,
             refusal=_first_text(message.get("refusal")),
             finish_reason=_first_text(choice.get("finish_reason")),
-            logprobs=tuple(_token(entry) for entry in entries) if isinstance(entries, list) else (),
+            logprobs=_logprobs(choice.get("logprobs")),
             tokens=_tokens(body.get("usage")),
             model=_first_text(body.get("model")),
             fingerprint=_first_text(body.get("system_fingerprint")),
@@ -227,6 +225,30 @@ def _texts(content: Any) -> tuple[str | None, str | None]:
             elif isinstance(part.get("text"), str):
                 said.append(part["text"])
     return ("".join(said) or None), ("".join(thought) or None)
+
+
+def _logprobs(given: Any) -> tuple[Token, ...]:
+    """The tokens of a choice's `logprobs`: the chat form, or the older one of parallel lists."""
+    if not isinstance(given, Mapping):
+        return ()
+    entries = given.get("content")
+    if isinstance(entries, list):
+        return tuple(_token(entry) for entry in entries)
+    texts, numbers, tops = given.get("tokens"), given.get("token_logprobs"), given.get("top_logprobs")
+    if not isinstance(texts, list) or not isinstance(numbers, list) or not isinstance(tops, list):
+        return ()
+    return tuple(
+        _token(
+            {
+                "token": text,
+                "logprob": number,
+                "top_logprobs": [{"token": t, "logprob": p} for t, p in top.items()]
+                if isinstance(top, Mapping)
+                else [],
+            }
+        )
+        for text, number, top in zip(texts, numbers, tops, strict=False)
+    )
 
 
 def _token(entry: Any) -> Token:

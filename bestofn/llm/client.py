@@ -232,6 +232,8 @@ class Client:
             except Fault as fault:
                 self._refused = fault.missing()
             return self._refused or self._stored(hashed)
+        if self._refused is None:
+            self._connection()  # a key that is wanting is told here, before anything is sent
         return self._refused
 
     def _stored(self, hashed: str) -> Completion | None:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 LETTERS = "ABCDEFGHIJKLMNOPQRST"
@@ -76,6 +77,11 @@ class Request:
         }
         return json.dumps(body, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode("ascii")
 
+    @cached_property
+    def digest(self) -> bytes:
+        """Hash of `canonical`, reckoned once: prompts are long."""
+        return hashlib.blake2b(self.canonical, digest_size=32).digest()
+
     @property
     def characters(self) -> int:
         """Length of all messages."""
@@ -94,9 +100,8 @@ def request_hash(request: Request, model: str, sampling: Sampling | None = None)
     chosen = sampling or Sampling()
     rest = {"model": model, "temperature": chosen.temperature, "effort": chosen.reasoning_effort}
     rest["extra"] = dict(chosen.extra)
-    digest = hashlib.blake2b(request.canonical, digest_size=16)
-    digest.update(json.dumps(rest, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode("ascii"))
-    return digest.hexdigest()
+    settings = json.dumps(rest, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode("ascii")
+    return hashlib.blake2b(request.digest + settings, digest_size=16).hexdigest()
 
 
 def answer_key(hashed: str, server: str, mode: str) -> str:

@@ -42,7 +42,7 @@ class Source(NamedTuple):
     def relative(self) -> str:
         """The path under the pool's root, with forward slashes."""
         if self.path == self.root:
-            return self.path.name
+            return self.path.name or self.path.resolve().name
         return self.path.relative_to(self.root).as_posix()
 
 

@@ -49,10 +49,15 @@ _ITEM = re.compile(r"(?m)^\[[^\]\n]{0,2}\] (.*)$")
 _ERROR = "ERROR: "
 _HEREDOC = re.compile(r"<<-?\s*[\"']?(\w+)[\"']?")
 
-_TITLE = r"[A-Z][a-z]+ing(?: [^\n.!?:|]{1,80})?\n\n"
-_THOUGHT = re.compile(rf"(?m)^{_TITLE}(?=[^\n]*\b(?:I|I['\u2019](?:m|d|ll|ve)|[Ww]e|[Ll]et['\u2019]s|my|me)\b)")
-_NEXT_TITLE = re.compile(r"[.!?)\"'\u2019\u201d\u2026][A-Z][a-z\u2019']+[^\n.!?:]{0,80}\Z")
-"""Ends a paragraph of thought to whose last word the title of the next one is glued."""
+_TITLE = re.compile(r"[A-Z][a-z]+ing(?: [^\n.!?:|]{1,80})?")
+_FIRST_PERSON = re.compile(r"\b(?:I|I['\u2019](?:m|d|ll|ve)|[Ww]e|[Ll]et['\u2019]s|my|me)\b")
+_LONGEST_TITLE = 120
+_NEXT_TITLE = re.compile(r"[.!?)\"'\u2019\u201d\u2026][A-Z][a-z\u2019']+ing(?: [^\n.!?:|]{1,80})?\n\n(?=\S)")
+"""The title of a further thought, glued to the last word of the one before."""
+_GLUED_WORDS = re.compile(
+    r"(?<=[a-z0-9)\]])(?=(?:I(?:['\u2019]| [a-z])|[A-Z][a-z]+ing |(?:Done|Now|Next|The|All|Both|This|No)\b))"
+)
+"""Where words begin that are glued to a todo item."""
 
 
 class Said(NamedTuple):
@@ -169,18 +174,32 @@ def _words(text: str) -> Said:
 
 def _taken_apart(text: str) -> Said:
     """Output, thought and message: a thought begins at the last title that stands on a line of its own."""
-    begin = None
-    if "ing" in text and "\n\n" in text:
-        for begin in _THOUGHT.finditer(text):
-            pass
-    if begin is None:
+    gap = text.rfind("\n\n")
+    while gap >= 0 and (begin := _title_before(text, gap)) < 0:
+        gap = text.rfind("\n\n", 0, gap)
+    if gap < 0:
         return Said(text, "", "")
-    end = text.find("\n", begin.end())
-    while end >= 0 and text.startswith("\n\n", end) and _NEXT_TITLE.search(text, max(0, end - 100), end):
+    end = _paragraphs_end(text, gap + 2)
+    for title in _NEXT_TITLE.finditer(text, gap + 2):
+        end = max(end, _paragraphs_end(text, title.end()))
+    return Said(text[:begin].removesuffix("\n"), text[begin:end], text[end:].strip("\n"))
+
+
+def _title_before(text: str, gap: int) -> int:
+    """Where the title of a thought begins that an empty line ends, -1 where what stands there is none."""
+    begin = text.rfind("\n", max(0, gap - _LONGEST_TITLE), gap) + 1
+    if not _TITLE.fullmatch(text, begin, gap):
+        return -1
+    end = text.find("\n", gap + 2)
+    return begin if _FIRST_PERSON.search(text, gap + 2, len(text) if end < 0 else end) else -1
+
+
+def _paragraphs_end(text: str, begin: int) -> int:
+    """Where the paragraphs end that begin there: empty lines part them, a single newline ends the last one."""
+    end = text.find("\n", begin)
+    while end >= 0 and text.startswith("\n", end + 1):
         end = text.find("\n", end + 2)
-    if end < 0:
-        end = len(text)
-    return Said(text[: begin.start()].removesuffix("\n"), text[begin.start() : end], text[end:].strip("\n"))
+    return len(text) if end < 0 else end
 
 
 def _known_items(steps: Sequence[Step]) -> frozenset[str]:
@@ -194,8 +213,9 @@ def _unglued(listed: str, rest: str, known: frozenset[str]) -> tuple[str, str]:
     head, newline, last = listed.rstrip("\n").rpartition("\n")
     box, _, item = last.partition("] ")
     shorter = [other for other in known if other != item and item.startswith(other)]
-    if not shorter:
+    glued = _GLUED_WORDS.search(item) if not shorter else None
+    if not shorter and glued is None:
         return listed.rstrip("\n"), rest
-    own = max(shorter, key=len)
-    said = item[len(own) :]
-    return f"{head}{newline}{box}] {own}", f"{said}\n{rest}" if rest else said
+    length = max(map(len, shorter)) if glued is None else glued.start()
+    said = item[length:]
+    return f"{head}{newline}{box}] {item[:length]}", f"{said}\n{rest}" if rest else said

@@ -7,7 +7,7 @@ whose result is not recorded keeps none: no later result is given to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,8 @@ ROLES = frozenset(_ACTORS) | RESULT_ROLES
 _THINK = re.compile(r"\s*<think(?:ing)?>(.*?)</think(?:ing)?>\s*", re.DOTALL)
 _THOUGHTS = frozenset({"thinking", "reasoning", "reasoning.text", "reasoning.summary"})
 """Types of content parts that are thoughts."""
-_CUT = re.compile(r"\(\+\d+ chars?\)\s*\Z")
+_CUT = re.compile(r"\(\+\d+ (?:chars?|characters|bytes|lines)\)\s*\Z")
+"""How a converter marks a text of which it kept only the beginning."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class _Result:
     tool: str
     text: str
     exit_code: int | None
+    cut: bool
 
 
 @dataclass
@@ -115,8 +117,7 @@ class _Thread:
         """Take one message in."""
         role, content = message["role"], message.get("content")
         if role in RESULT_ROLES:
-            code = return_code(message.get("exit_code"))
-            self._result(_result(_call_id(message), content, name(message.get("name")), code))
+            self._result(_result(_call_id(message), content, name(message.get("name")), message))
             return
         if role == "user" and isinstance(content, list):
             content = self._without_results(content)
@@ -178,7 +179,6 @@ class _Thread:
 
     def _observe(self, turn: _Turn | None, call: int | None, result: _Result) -> None:
         """Record a result: with its call, or behind the latest turn of the agent, or alone."""
-        cut = _CUT.search(result.text) is not None
         if turn is None:
             if not self.turns or self.turns[-1].actor is Actor.USER:
                 self.turns.append(_Turn(Actor.SYSTEM))
@@ -187,15 +187,17 @@ class _Thread:
             del turn.waiting[call]
             if not turn.commands[call].tool:
                 turn.commands[call] = turn.commands[call]._replace(tool=result.tool)
-        turn.observations.append(Observation(result.text, call, result.exit_code, cut))
+        turn.observations.append(Observation(result.text, call, result.exit_code, result.cut))
 
 
-def _result(call_id: str, content: Any, tool: str = "", code: int | None = None) -> _Result:
-    """A tool's result; where the record states no return code, the harness may have written it into the output."""
-    if code is not None:
-        return _Result(call_id, tool, text_of(content), code)
-    output = output_of(text_of(content))
-    return _Result(call_id, tool, output.text, output.code)
+def _result(call_id: str, content: Any, tool: str = "", message: Mapping[str, Any] | None = None) -> _Result:
+    """A tool's result; where the message states no return code, the harness may have written it into the output."""
+    text, stated = text_of(content), message or {}
+    cut = stated.get("cut") is True or _CUT.search(text) is not None
+    if "exit_code" in stated:
+        return _Result(call_id, tool, text, return_code(stated["exit_code"]), cut)
+    output = output_of(text)
+    return _Result(call_id, tool, output.text, output.code, cut)
 
 
 def _call_id(message: dict[str, Any]) -> str:

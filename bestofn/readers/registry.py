@@ -17,7 +17,12 @@ DIRECTORY_READERS: tuple[ModuleType, ...] = (harbor, terminal_bench)
 """Formats in which a directory is one attempt, asked before any file inside it."""
 FILE_READERS: tuple[ModuleType, ...] = (atif, tau_bench, ag2, mini_swe_agent, chat)
 """Formats in which a file holds attempts, most particular first: the first that claims a document reads it."""
-COMPANIONS = (atif.is_companion, harbor.is_companion, terminal_bench.is_companion)
+COMPANIONS = (
+    atif.is_companion,
+    harbor.is_companion,
+    terminal_bench.is_companion,
+    mini_swe_agent.is_companion,
+)
 """Know the files that a harness writes beside its recordings, such as a run's settings: no recordings, no problem."""
 SUFFIXES = frozenset({".json", ".traj", *LINE_SUFFIXES})
 """Endings of files that may hold a recording."""

@@ -57,10 +57,10 @@ def label_from_rewards(rewards: Any) -> Label | None:
 def label_from_file(path: Path) -> Label | None:
     """The label in a `reward.json` or `reward.txt`, None where there is no such file."""
     try:
+        if not path.is_file():
+            return None
         with path.open("rb") as file:
             raw = file.read(LIMIT)
-    except FileNotFoundError:
-        return None
     except OSError as error:
         return Label.unknown(f"{path.name} cannot be read: {error.strerror or error}")
     if not raw.strip():
@@ -92,7 +92,7 @@ def outcome(result: dict[str, Any] | None, verifier: Path) -> Outcome:
         chosen = "result.json"
     else:
         chosen = next(iter(known or labels), "")
-    broken = _broken(result)
+    broken = broken_by(exception_type(result))
     if broken is not None:
         return Outcome(broken)
     if not chosen:
@@ -117,12 +117,18 @@ def exception_type(result: dict[str, Any] | None) -> str:
     return string(mapping(info).get("exception_type")) or "unnamed exception"
 
 
-def ending_state(result: dict[str, Any]) -> EndingState:
-    """How a trial with a result ended by what the harness says: on its own, stopped, or broken."""
-    exception = exception_type(result)
+def ending_state(exception: str) -> EndingState:
+    """How a trial ended by the exception that its harness names, empty for none: on its own, stopped, or broken."""
     if not exception or exception.startswith(_CHECKER_PREFIXES):
         return EndingState.FINISHED
     return EndingState.TIMED_OUT if exception == _TIMEOUT else EndingState.CRASHED
+
+
+def broken_by(exception: str) -> Label | None:
+    """The label of a trial that an exception broke so that no reward of it counts, None for any other."""
+    if not exception or _STOPPED_AGENT.fullmatch(exception):
+        return None
+    return Label.unknown(NO_REWARD if exception in _NO_REWARD_WRITTEN else f"infra: {exception}")
 
 
 def _rewards(result: dict[str, Any]) -> Any:
@@ -131,11 +137,3 @@ def _rewards(result: dict[str, Any]) -> Any:
     if not isinstance(verdict, dict):
         return verdict
     return verdict.get("rewards") if "rewards" in verdict else verdict.get(KEY)
-
-
-def _broken(result: dict[str, Any] | None) -> Label | None:
-    """The label of a trial that broke so that no reward of it counts, None for any other."""
-    exception = exception_type(result)
-    if not exception or _STOPPED_AGENT.fullmatch(exception):
-        return None
-    return Label.unknown(NO_REWARD if exception in _NO_REWARD_WRITTEN else f"infra: {exception}")

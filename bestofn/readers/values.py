@@ -88,9 +88,10 @@ def record_digest(record: Any) -> str:
 
 
 def quoted(value: Any) -> str:
-    """The value as a message may quote it."""
+    """The value as a message may quote it: text in quotes, all else as JSON, cut to a length."""
+    mark = "'" if isinstance(value, str) else ""
     text = value if isinstance(value, str) else json_text(value)
-    return f"'{text[:_SHOWN]}...'" if len(text) > _SHOWN else f"'{text}'"
+    return f"{mark}{text[:_SHOWN]}...{mark}" if len(text) > _SHOWN else f"{mark}{text}{mark}"
 
 
 def reward_label(value: Any, what: str = "reward") -> Label:

@@ -62,7 +62,7 @@ for i in 1 2 3 4 5; do sh bump.sh 'a b' & done | sort -n | tr '\n' ' '; wait; ca
         say="A lock for each counter, taken before reading and held to the end.",
     )
     yield run(
-        "{ sh bump.sh 'a b' & sleep 0.05; kill -9 $!; wait; } 2>/dev/null; sh bump.sh 'a b' 10; "
+        "(sh bump.sh 'a b' & sleep 0.05; kill -9 $!; wait) 2>/dev/null; sh bump.sh 'a b' 10; "
         "rm -f 'a b' 'a b.lock'; ls",
         say="A run that is killed must not block the next one.",
     )
@@ -110,7 +110,7 @@ sleep 0.15 # slow work, keep this
 echo $((n + ${2:-1})) > "$1"
 cat "$1"
 SH
-{ sh bump.sh x & sleep 0.05; kill -9 $!; wait; } 2>/dev/null; sh bump.sh x
+(sh bump.sh x & sleep 0.05; kill -9 $!; wait) 2>/dev/null; sh bump.sh x
 """
     )
     yield run(
@@ -150,7 +150,7 @@ cat 'new counter'
         say="Descriptor 9 must be opened first. Now twelve at once:",
     )
     yield run(
-        "{ sh bump.sh hits & sleep 0.05; kill -9 $!; wait; } 2>/dev/null; sh bump.sh hits",
+        "(sh bump.sh hits & sleep 0.05; kill -9 $!; wait) 2>/dev/null; sh bump.sh hits",
         say="A killed run: the next one must get through.",
     )
     yield run(

@@ -1,0 +1,133 @@
+"""What a method asks, and how a run of several methods over a pool goes: task by task, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
+
+from bestofn.errors import PoolError
+from bestofn.judge.score import Attempt, Column
+from bestofn.llm.answer import Outcome
+from bestofn.llm.client import Answerer
+from bestofn.llm.letters import LetterScore
+from bestofn.llm.request import Request
+from bestofn.llm.summary import RunSummary
+from bestofn.pool import Pool
+from bestofn.trajectory import Actor, Trajectory
+
+
+class Question(NamedTuple):
+    """A request, and who takes its answer."""
+
+    request: Request
+    receive: Callable[[Outcome], Mapping[str, LetterScore]]
+    """Takes the outcome, and gives the score behind each tag for the summary of the run."""
+
+
+@dataclass(frozen=True)
+class TaskRuns:
+    """One task's attempts with their steps in memory."""
+
+    name: str
+    runs: tuple[Trajectory, ...]
+    """Those in which the agent did something."""
+    empty: tuple[Trajectory, ...] = ()
+    """Recordings without any turn of the agent: there is nothing to judge."""
+
+    def attempt(self, run: Trajectory) -> Attempt:
+        """The name under which a run's scores are kept."""
+        return (self.name, run.id)
+
+
+class Method(Protocol):
+    """A way of asking about attempts that ends in columns."""
+
+    rounds: int
+    """How often it goes over the tasks; later rounds may depend on earlier answers."""
+
+    def groups(self, round: int, task: TaskRuns) -> Iterable[Sequence[Question]]:
+        """What to ask about a task in a round (from 0), in groups that share a prefix."""
+        ...
+
+    def columns(self) -> list[Column]:
+        """The columns, once all is answered."""
+        ...
+
+    def remarks(self) -> list[str]:
+        """What a reader should know of the answers, in sentences."""
+        ...
+
+
+@dataclass
+class Asking:
+    """The open questions of a run: gives out requests, and hands each outcome to whoever asked."""
+
+    methods: Sequence[Method]
+    summary: RunSummary = field(default_factory=RunSummary)
+    _open: dict[str, Callable[[Outcome], Mapping[str, LetterScore]]] = field(default_factory=dict, init=False)
+    _asked: int = field(default=0, init=False)
+
+    @property
+    def rounds(self) -> int:
+        """How often the pool is gone over."""
+        return max((method.rounds for method in self.methods), default=0)
+
+    def groups(self, round: int, tasks: Iterable[TaskRuns]) -> Iterator[list[Request]]:
+        """The requests of a round, group by group, as they are needed."""
+        for task in tasks:
+            for method in self.methods:
+                if round < method.rounds:
+                    for questions in method.groups(round, task):
+                        if questions:
+                            yield [self._give(question) for question in questions]
+
+    def take(self, request: Request, outcome: Outcome) -> None:
+        """Hand an outcome to whoever asked."""
+        self.summary.add(request, self._open.pop(request.id)(outcome))
+
+    def _give(self, question: Question) -> Request:
+        self._asked += 1
+        request = replace(question.request, id=str(self._asked))
+        self._open[request.id] = question.receive
+        return request
+
+
+def ask_all(
+    methods: Sequence[Method], pool: Pool, answerer: Answerer, *, total: int | None = None, tasks: Tasks | None = None
+) -> RunSummary:
+    """Ask everything that the methods want to know about a pool. They hold their columns afterwards.
+
+    Parameters
+    ----------
+    total
+        Number of requests of the first round, for the progress.
+    tasks
+        Reads the tasks; the pool's own by default.
+    """
+    asking = Asking(methods)
+    for round in range(asking.rounds):
+        groups = asking.groups(round, (tasks or task_runs)(pool))
+        for request, outcome in answerer.answer(groups, total=total if round == 0 else None):
+            asking.take(request, outcome)
+    return asking.summary
+
+
+Tasks = Callable[[Pool], Iterable[TaskRuns]]
+"""Reads a pool's tasks."""
+
+
+def task_runs(pool: Pool) -> Iterator[TaskRuns]:
+    """The pool's tasks one by one, each with its attempts' steps in memory while it is looked at.
+
+    Raises PoolError where no attempt of the pool holds a turn of the agent.
+    """
+    judged = 0
+    for task in pool.tasks:
+        read = [replace(attempt, body=attempt.steps) for attempt in task.trajectories]
+        told = {run.id: any(step.actor is Actor.AGENT for step in run.steps) for run in read}
+        runs = tuple(run for run in read if told[run.id])
+        judged += len(runs)
+        yield TaskRuns(task.name, runs, tuple(run for run in read if not told[run.id]))
+    if not judged:
+        raise PoolError(f"pool '{pool.name}' has no attempt with a turn of the agent, so there is nothing to judge")
