@@ -1,8 +1,8 @@
 """Selectors as scikit-learn estimators over a feature table, groups being tasks.
 
-`fit(X, y, groups)` and `decision_function(X, groups)`; `clone`, `get_params`, pipelines and cross-validation work on
-them. Each is a thin coat: the rule itself is the plain `Selector` in `selector_`, which scores without scikit-learn.
-This module alone imports scikit-learn when it is imported.
+`fit(X, y, groups)` and `decision_function(X, groups)`; `clone`, `get_params`, pipelines and, with groups routed by
+`set_fit_request` and `set_score_request`, cross-validation work on them. Each is a thin coat: the rule itself is the
+plain `Selector` in `selector_`, which scores without scikit-learn. This module alone imports scikit-learn.
 """
 
 from __future__ import annotations

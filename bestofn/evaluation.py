@@ -75,6 +75,8 @@ class Evaluation:
 
     pool: str
     figures: PoolFigures
+    if_unknown_failed: PoolFigures | None
+    """The figures with unknown outcomes read as fails, as some official scores do; None where all are known."""
     n_attempts: int
     n_empty: int
     """Attempts whose recording holds no turn of the agent; they rank last."""
@@ -97,6 +99,7 @@ class Evaluation:
         content = {
             "pool": self.pool,
             **self.figures._asdict(),
+            "if_unknown_failed": self.if_unknown_failed and self.if_unknown_failed._asdict(),
             "n_attempts": self.n_attempts,
             "n_empty": self.n_empty,
             "rows": [
@@ -177,6 +180,7 @@ def evaluate(
     return Evaluation(
         pool=pool,
         figures=pool_figures(table.rewards, table.groups),
+        if_unknown_failed=_if_unknown_failed(table),
         n_attempts=len(table),
         n_empty=int(table.empty.sum()),
         rows=_rows(drafts, table, resamples, seed),
@@ -187,6 +191,12 @@ def evaluate(
         selected=tuple(term.column for term in fits.forward.selector.terms) if "forward" in names else (),
         policy=decision.line,
     )
+
+
+def _if_unknown_failed(table: FeatureTable) -> PoolFigures | None:
+    if not np.isnan(table.rewards).any():
+        return None
+    return pool_figures(table.unknown_as_fail().rewards, table.groups)
 
 
 class _Draft(NamedTuple):

@@ -107,6 +107,7 @@ def _choices(table: FeatureTable, no_length: str) -> list[_Choice]:
     # On the grid, the total less a task's own rate is the sum over the others to the last bit.
     known = snap(np.where(labelled, rates, 0.0), RANK_BITS)
     n_others, sums, n_swing = labelled.sum() - labelled, known.sum() - known, swing.sum() - swing
+    unseen = _looks_weak(table)
     choices = []
     for others, rate_sum, swings in zip(n_others.tolist(), sums.tolist(), n_swing.tolist(), strict=True):
         if swings >= SWING_FOR_FORWARD:
@@ -115,7 +116,7 @@ def _choices(table: FeatureTable, no_length: str) -> list[_Choice]:
             choices.append(_Choice("reweight", _learned("weighted", swings, SWING_FOR_REWEIGHT)))
         else:
             few = _too_few(swings) if others else "there are no labels to learn from"
-            weak = _weak(rate_sum / others) if others >= FEW_TASKS else _looks_weak(table)
+            weak = _weak(rate_sum / others) if others >= FEW_TASKS else unseen
             choices.append(_rule(table, few, no_length or weak))
     return choices
 

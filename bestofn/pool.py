@@ -97,7 +97,8 @@ class Seen:
         if trajectory.label.kind is LabelKind.UNKNOWN:
             tell(Problem(ProblemKind.UNKNOWN_LABEL, where, trajectory.label.reason))
         if empty:
-            tell(Problem(ProblemKind.EMPTY, where, trajectory.ending.reason or "no turn of the agent"))
+            reason = trajectory.ending.reason
+            tell(Problem(ProblemKind.EMPTY, where, f"no turn of the agent{f' ({reason})' if reason else ''}"))
         return trajectory if name == trajectory.id else replace(trajectory, id=name)
 
     def _unique(self, name: str, origin: Origin) -> str:

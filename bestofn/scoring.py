@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bestofn.errors import FormatError, PoolError
 from bestofn.featurize.extract import Extractor, Row
@@ -85,14 +85,7 @@ def score_pool(
     if not rows:
         raise PoolError(_nothing(pool, problems))
     directions = {feature.name: feature.direction for feature in extractor.features}
-    return Scoring(extractor.finish(rows, {**_about(pool), "directions": directions}), tuple(problems))
-
-
-def _about(pool: Pool) -> dict[str, Any]:
-    """What made a table, for whoever opens it."""
-    from importlib.metadata import version
-
-    return {"pool": pool.name, "bestofn": version("bestofn")}
+    return Scoring(extractor.finish(rows, {"pool": pool.name, "directions": directions}), tuple(problems))
 
 
 def _rows(pool: Pool, extractor: Extractor, problems: list[Problem]) -> Iterator[Row]:

@@ -6,6 +6,7 @@ numpy arrays, and pandas comes in only to write and read files, so that picking 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bestofn.errors import TableError
+from bestofn.errors import TableError, UsageError
 from bestofn.metrics import Bools as Bools
 from bestofn.metrics import Floats as Floats
 from bestofn.metrics import Ints as Ints
@@ -139,9 +140,18 @@ class FeatureTable:
         return self.rows(np.array(sorted(range(len(self)), key=names.__getitem__), dtype=np.intp))
 
     def threshold(self, pass_at: float) -> FeatureTable:
-        """The table with every known reward read as a pass (at least `pass_at`) or a fail."""
+        """The table with every known reward read as a pass (at least `pass_at`) or a fail.
+
+        Raises UsageError for a bar that is not a finite number.
+        """
+        if not math.isfinite(pass_at):
+            raise UsageError(f"a reward cannot pass at {pass_at}: give a finite number")
         passed = np.where(np.isnan(self.rewards), np.nan, (self.rewards >= pass_at).astype(np.float64))
         return replace(self, rewards=passed)
+
+    def unknown_as_fail(self) -> FeatureTable:
+        """The table with every unknown outcome read as a fail, as some official scores do."""
+        return replace(self, rewards=np.where(np.isnan(self.rewards), 0.0, self.rewards))
 
     def with_columns(self, names: Sequence[str], values: Floats) -> FeatureTable:
         """The table with more features on the right."""

@@ -7,14 +7,15 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import LeaveOneGroupOut
+from sklearn.model_selection import LeaveOneGroupOut, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from bestofn.errors import TableError, UsageError
-from bestofn.estimators import ForwardSelector, ReweightSelector, RuleSelector
+from bestofn.estimators import ForwardSelector, ReweightSelector, RuleSelector, as_table
 from bestofn.fitting import fit_forward, fit_reweight
 from bestofn.metrics import accuracy_by_task, mean_over_tasks, pass_rate
 from bestofn.table import FeatureTable
@@ -101,6 +102,18 @@ def test_scikit_learns_loop_over_groups_gives_our_held_out_scores(estimator):
     for train, test in LeaveOneGroupOut().split(X, y, groups):
         fitted = clone(estimator).fit(X.iloc[train], y[train], groups[train])
         assert (fitted.decision_function(X.iloc[test], groups[test]) == at_once[test]).all()
+
+
+def test_cross_validation_with_routed_groups_gives_our_nested_figure():
+    """`cross_val_score` over tasks is the accuracy of the held-out scores."""
+    X, y, groups = made()
+    with config_context(enable_metadata_routing=True):
+        routed = ForwardSelector().set_fit_request(groups=True).set_score_request(groups=True)
+        found = cross_val_score(routed, X, y, params={"groups": groups}, cv=LeaveOneGroupOut())
+    table = as_table(X, y, groups)
+    ours = accuracy_by_task(fit_forward(table).held_out_scores(table), table.rewards, table.groups)
+    # scikit-learn takes the groups in order of name, a table in order of appearance.
+    assert found.tolist() == ours[np.argsort(table.task_names)].tolist()
 
 
 def test_unknown_outcomes_are_left_out():

@@ -66,9 +66,10 @@ TOOLS: list[tuple[str, dict[str, Any], str]] = [
     ("submit", {}, "end"),
     ("mark_task_complete", {}, "end"),
     ("attempt_completion", {}, "end"),
-    ("TodoWrite", {}, "other"),
-    ("update_plan", {}, "other"),
-    ("think", {}, "other"),
+    ("TodoWrite", {}, "note"),
+    ("update_plan", {}, "note"),
+    ("think", {}, "note"),
+    ("skill", {}, "other"),
     ("transfer_to_human_agents", {}, "other"),
     ("frobnicate", {}, "other"),
 ]

@@ -240,7 +240,7 @@ def test_a_table_survives_its_file(runs: list[Trajectory], tmp_path: Path) -> No
         back = FeatureTable.read(tmp_path / name)
         assert back.columns == table.columns
         assert np.array_equal(back.values, table.values, equal_nan=True)
-        assert back.about == table.about
+        assert {key: back.about[key] for key in table.about} == table.about
 
 
 def test_no_rows_are_an_empty_table() -> None:

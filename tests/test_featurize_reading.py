@@ -92,6 +92,8 @@ def test_cut_texts_do_not_tell_the_last_edit(attempt: Make) -> None:
         ([agent("All done."), agent("")], "All done."),
         ([agent("Handing in.", "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")], "Handing in."),
         ([agent("", "ls"), agent("Read main.py:1-40")], None),
+        ([Step(Actor.AGENT, "All done.", commands=(Command("[x] all", "todo"),))], "All done."),
+        ([Step(Actor.AGENT, "On it.", commands=(Command("a.py", "Read"),))], None),
         ([agent("", reasoning="still thinking")], None),
         ([Step(Actor.USER, "hello")], None),
     ],

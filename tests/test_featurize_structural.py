@@ -148,6 +148,19 @@ def test_without_an_edit_no_check_is_after_it(attempt: Make) -> None:
     assert measure("n_edits", run) == 0.0
 
 
+def test_a_tool_whose_results_are_never_recorded_is_not_unanswered(attempt: Make) -> None:
+    """Two shell lines, one without a result; two reads, whose results this recording does not hold."""
+    reads = Step(Actor.AGENT, commands=(Command("a", "Read"), Command("b", "Read")))
+    run = attempt(agent("", "ls", out=(("a", None),)), reads, agent("", "make"))
+    assert measure("n_unanswered", run) == 1.0
+
+
+def test_a_result_that_names_no_command_answers_its_step(attempt: Make) -> None:
+    """One screen for two commands leaves none of them unanswered."""
+    step = Step(Actor.AGENT, commands=(Command("a"), Command("b")), observations=(Observation("$ a\n$ b"),))
+    assert measure("n_unanswered", attempt(step)) == 0.0
+
+
 def test_without_commands_no_share_of_them_is_distinct(attempt: Make) -> None:
     """A share of nothing is NaN."""
     run = attempt(agent("hi"))

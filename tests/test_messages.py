@@ -118,7 +118,10 @@ def test_calls_of_unknown_shape_are_kept_as_text() -> None:
 def test_content_parts_are_joined_and_images_named() -> None:
     """Text parts are joined, an image becomes a mark with its type and size, and none of its data stays."""
     data = "iVBORw0KGgo" + "A" * 100_000
-    parts = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}]
+    parts = [
+        {"type": "text", "text": "look"},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}},
+    ]
     found = turns([{"role": "user", "content": parts}, agent(call("c")), tool("c", parts)])
     assert found.steps[0].message == "look\n[image image/png, 75008 bytes, not shown]"
     assert found.steps[1].observations[0].text == found.steps[0].message
@@ -182,6 +185,8 @@ def test_texts_that_a_converter_cut_are_marked() -> None:
 
 def test_what_is_no_message_is_skipped_and_named() -> None:
     """Items without a known role, or with nothing said, are skipped; their indices are told."""
-    found = turns([None, {"role": "user", "content": "hi"}, {"role": "oracle", "content": "x"}, {"role": "user"}, "text"])
+    found = turns(
+        [None, {"role": "user", "content": "hi"}, {"role": "oracle", "content": "x"}, {"role": "user"}, "text"]
+    )
     assert [step.message for step in found.steps] == ["hi"]
     assert found.skipped == (0, 2, 3, 4)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -183,3 +185,13 @@ def test_shuffled_attempts_get_the_same(kinds, random):
     before, after = decide(table), decide(table.rows(np.array(order)))
     assert (before.scores[order] == after.scores).all()
     assert before.line == after.line
+
+
+def test_choosing_imports_no_heavy_library():
+    """Selection and evaluation run on numpy alone, so that the command line starts quickly."""
+    code = (
+        "import sys, bestofn.policy, bestofn.evaluation, bestofn.pooling, bestofn.selector_file; "
+        "print([m for m in ('pandas', 'sklearn', 'scipy', 'pyarrow', 'joblib') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

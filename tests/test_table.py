@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bestofn.errors import TableError
+from bestofn.errors import TableError, UsageError
 from bestofn.table import FeatureTable, texts
 
 
@@ -99,6 +99,8 @@ def test_a_threshold_reads_scores_as_pass_or_fail():
     scored = small(rewards=np.array([0.7, 0.69, math.nan])).threshold(0.7)
     assert scored.rewards[:2].tolist() == [1.0, 0.0]
     assert math.isnan(scored.rewards[2])
+    with pytest.raises(UsageError, match=r"^a reward cannot pass at nan: give a finite number$"):
+        small().threshold(math.nan)
 
 
 def test_columns_can_be_added_on_the_right():

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bestofn.cli import check, evaluate, features, fit, pools, select
+from bestofn.cli import check, evaluate, features, fit, judge, pools, select
 
 app = typer.Typer(
     name="bestofn",
@@ -43,4 +43,5 @@ app.command(name="evaluate")(evaluate.evaluate)
 app.command(name="fit")(fit.fit)
 app.command(name="features")(features.features)
 app.command(name="check")(check.check)
+app.add_typer(judge.app, name="judge")
 app.add_typer(pools.app, name="pools")

@@ -19,6 +19,7 @@ from bestofn.cli.options import (
     QuietOption,
     StrictOption,
     TableOption,
+    UnknownAsFailOption,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def evaluate(
     features: BanksOption = None,
     format: FormatOption = None,
     pass_at: PassAtOption = None,
+    unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
     jobs: JobsOption = 1,
@@ -75,27 +77,15 @@ def evaluate(
     """
     from bestofn.cli import BELOW_BAR
     from bestofn.cli.output import remark, to_json, write
-    from bestofn.cli.reading import at_threshold, read_table
+    from bestofn.cli.reading import Reading
     from bestofn.errors import UsageError
     from bestofn.evaluation import evaluate as measure
-    from bestofn.table_file import read as open_table
 
     if bool(pool) == bool(table):
         raise UsageError("say what to evaluate on: --pool POOL (such as --pool demo), or --table FILE")
     names, files = _asked(selectors)
-    if table is not None:
-        rows = at_threshold(open_table(table), pass_at)
-    else:
-        rows = read_table(
-            pool,
-            banks=features,
-            format_name=format,
-            jobs=jobs,
-            strict=strict,
-            keep_going=keep_going,
-            quiet=quiet,
-            pass_at=pass_at,
-        )
+    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
+    rows = reading.table(pool) if table is None else reading.opened(table)
     result = measure(rows, selectors=names, extra=files, null=null, seed=seed)
     write(to_json(result.as_dict()) if json else _shown(result), output)
     if min_accuracy is not None:
@@ -123,6 +113,7 @@ def _shown(result: Evaluation) -> str:
     from bestofn.cli.output import columns, percent
 
     figures = result.figures
+    failed = result.if_unknown_failed
     header = ("selector", "accuracy", "swing", "gap", "vs Pass@1", "", "vs gate-shortest", "", "")
     body = columns(header, [_row(row) for row in result.rows], right=(1, 2, 3, 4, 6))
     unknown = f", {figures.n_unknown} attempts with unknown label (counted nowhere)" if figures.n_unknown else ""
@@ -132,6 +123,14 @@ def _shown(result: Evaluation) -> str:
         f"{result.n_attempts} attempts{unknown}{empty}",
         f"Pass@1  {percent(figures.pass_at_1)}    oracle  {percent(figures.oracle)}    "
         f"(one task is {100 / max(figures.n_tasks, 1):.1f} points; only swing tasks can move)",
+        *(
+            [
+                f"        with unknown labels counted as fails, as some official scores do (--unknown-as-fail): Pass@1 "
+                f"{percent(failed.pass_at_1)}, oracle {percent(failed.oracle)}, {failed.n_swing} swing tasks"
+            ]
+            if failed is not None
+            else []
+        ),
         "",
         body,
         "",

@@ -17,6 +17,7 @@ from bestofn.cli.options import (
     PoolOption,
     QuietOption,
     StrictOption,
+    UnknownAsFailOption,
 )
 
 
@@ -34,6 +35,7 @@ def features(
     json: JsonOption = False,
     format: FormatOption = None,
     pass_at: PassAtOption = None,
+    unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
     jobs: JobsOption = 1,
@@ -46,7 +48,7 @@ def features(
     Example: bestofn features --pool demo -o table.parquet
     """
     from bestofn.cli.output import remark, write
-    from bestofn.cli.reading import read_table
+    from bestofn.cli.reading import Reading
     from bestofn.errors import UsageError
 
     names = [name.strip() for name in columns.split(",") if name.strip()] if columns is not None else None
@@ -59,17 +61,8 @@ def features(
         raise UsageError("--json goes with --list; a table is written as .csv or .parquet with -o FILE")
     if output is not None and output.suffix not in (".csv", ".parquet"):
         raise UsageError(f"cannot write '{output}': the ending must be .csv or .parquet")
-    table = read_table(
-        pool,
-        columns=names,
-        banks=banks,
-        format_name=format,
-        jobs=jobs,
-        strict=strict,
-        keep_going=keep_going,
-        quiet=quiet,
-        pass_at=pass_at,
-    )
+    reading = Reading(banks, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
+    table = reading.table(pool, names)
     if output is None:
         write(table.to_frame().to_csv(index=False), None)
         return

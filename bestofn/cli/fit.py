@@ -17,6 +17,7 @@ from bestofn.cli.options import (
     PoolsOption,
     QuietOption,
     StrictOption,
+    UnknownAsFailOption,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def fit(
     features: BanksOption = None,
     format: FormatOption = None,
     pass_at: PassAtOption = None,
+    unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
     jobs: JobsOption = 1,
@@ -49,7 +51,7 @@ def fit(
     Example: bestofn fit --pool demo -o selector.toml
     """
     from bestofn.cli.output import to_json, write
-    from bestofn.cli.reading import read_table
+    from bestofn.cli.reading import Reading
     from bestofn.errors import UsageError
     from bestofn.pooling import PoolTable, fit_pools
     from bestofn.selector_file import to_content, write_selector
@@ -57,23 +59,8 @@ def fit(
     if output.suffix != ".toml":
         raise UsageError(f"cannot write '{output}': the ending must be .toml")
     names = [name.strip() for name in columns.split(",") if name.strip()] if columns is not None else None
-    tables = [
-        PoolTable(
-            name,
-            read_table(
-                name,
-                columns=names,
-                banks=features,
-                format_name=format,
-                jobs=jobs,
-                strict=strict,
-                keep_going=keep_going,
-                quiet=quiet,
-                pass_at=pass_at,
-            ),
-        )
-        for name in pools
-    ]
+    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
+    tables = [PoolTable(name, reading.table(name, names)) for name in pools]
     fitted = fit_pools(tables, kind=kind, max_features=max_features, seed=seed)
     command = "bestofn fit " + " ".join(f"--pool {name}" for name in pools) + f" --kind {kind}"
     write_selector(fitted.selector, output, created_by=command)

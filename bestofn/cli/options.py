@@ -72,6 +72,10 @@ PassAtOption = Annotated[
         show_default=False,
     ),
 ]
+UnknownAsFailOption = Annotated[
+    bool,
+    typer.Option("--unknown-as-fail", help="Count attempts with unknown label as fails, as some official scores do."),
+]
 TableOption = Annotated[
     Path | None,
     typer.Option(

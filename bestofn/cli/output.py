@@ -72,8 +72,13 @@ def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequ
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """A share as a percentage; '-' where it cannot be told."""
-    return "-" if share is None or share != share else f"{share * 100:.{digits}f}%"
+    """A share as a percentage, halves rounded up as people round; '-' where it cannot be told."""
+    if share is None or share != share:
+        return "-"
+    from decimal import ROUND_HALF_UP, Decimal
+
+    exact = Decimal(repr(round(share * 100, 7)))
+    return f"{exact.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)}%"
 
 
 def points(difference: float) -> str:

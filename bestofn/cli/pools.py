@@ -50,14 +50,14 @@ def pools(context: typer.Context, json: JsonOption = False, quiet: QuietOption =
 
 def _described(name: str, path: str, origin: str, quiet: bool) -> dict[str, Any]:
     """One pool's figures; a pool that cannot be read says why."""
-    from bestofn.cli.reading import read_table
+    from bestofn.cli.reading import Reading
     from bestofn.errors import BestofnError
     from bestofn.metrics import pool_figures
 
     described: dict[str, Any] = {"name": name, "path": path, "origin": origin, "problem": ""}
     counts = {"tasks": 0, "attempts": 0, "labels": 0, "pass_at_1": None, "oracle": None, "n_swing": 0}
     try:
-        table = read_table(name, columns=(), quiet=quiet, tell=False, keep_going=True)
+        table = Reading(quiet=quiet, keep_going=True).table(name, (), tell=False)
     except BestofnError as error:
         return {**described, **counts, "problem": str(error)}
     figures = pool_figures(table.rewards, table.groups)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,36 +21,50 @@ PATIENCE = 1.0
 """Seconds of silence before progress shows."""
 
 
-def read_table(
-    pool_name: str,
-    *,
-    columns: Sequence[str] | None = None,
-    banks: Sequence[str | Path] | None = None,
-    format_name: str | None = None,
-    jobs: int = 1,
-    strict: bool = False,
-    keep_going: bool = False,
-    quiet: bool = False,
-    pass_at: float | None = None,
-    tell: bool = True,
-) -> FeatureTable:
-    """The feature table of a pool, with its problems told on the error stream."""
-    from bestofn.catalogue import load_pool
-    from bestofn.scoring import score_pool
+@dataclass(frozen=True)
+class Reading:
+    """How a command was asked to read: the options that all commands share."""
 
-    pool = load_pool(pool_name, format=format_name)
-    with progress(f"reading {pool_name}", quiet=quiet) as step:
-        scoring = score_pool(
-            pool, columns=columns, banks=banks, jobs=jobs, strict=strict, keep_going=keep_going, on_progress=step
-        )
-    if tell:
-        tell_problems(scoring, pool, quiet=quiet)
-    return at_threshold(scoring.table, pass_at)
+    banks: Sequence[str | Path] | None = None
+    format_name: str | None = None
+    jobs: int = 1
+    strict: bool = False
+    keep_going: bool = False
+    quiet: bool = False
+    pass_at: float | None = None
+    unknown_as_fail: bool = False
 
+    def table(self, pool_name: str, columns: Sequence[str] | None = None, *, tell: bool = True) -> FeatureTable:
+        """The feature table of a pool, with its problems told on the error stream."""
+        from bestofn.catalogue import load_pool
+        from bestofn.scoring import score_pool
 
-def at_threshold(table: FeatureTable, pass_at: float | None) -> FeatureTable:
-    """The table with rewards turned into passes and fails, where a threshold was given."""
-    return table if pass_at is None else table.threshold(pass_at)
+        pool = load_pool(pool_name, format=self.format_name)
+        with progress(f"reading {pool_name}", quiet=self.quiet) as step:
+            scoring = score_pool(
+                pool,
+                columns=columns,
+                banks=self.banks,
+                jobs=self.jobs,
+                strict=self.strict,
+                keep_going=self.keep_going,
+                on_progress=step,
+            )
+        if tell:
+            tell_problems(scoring, pool, quiet=self.quiet)
+        return self.labelled(scoring.table)
+
+    def opened(self, path: Path) -> FeatureTable:
+        """The feature table in a file."""
+        from bestofn.table_file import read
+
+        return self.labelled(read(path))
+
+    def labelled(self, table: FeatureTable) -> FeatureTable:
+        """The table with its rewards read as the options say."""
+        if self.pass_at is not None:
+            table = table.threshold(self.pass_at)
+        return table.unknown_as_fail() if self.unknown_as_fail else table
 
 
 def tell_problems(scoring: Scoring, pool: Pool, *, quiet: bool = False) -> None:

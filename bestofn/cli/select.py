@@ -19,9 +19,11 @@ from bestofn.cli.options import (
     QuietOption,
     StrictOption,
     TableOption,
+    UnknownAsFailOption,
 )
 
 if TYPE_CHECKING:
+    from bestofn.cli.reading import Reading
     from bestofn.selection import Selection, Summary, TaskPick
     from bestofn.selector import Selector
     from bestofn.table import FeatureTable
@@ -51,6 +53,7 @@ def select(
     features: BanksOption = None,
     format: FormatOption = None,
     pass_at: PassAtOption = None,
+    unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
     jobs: JobsOption = 1,
@@ -65,6 +68,7 @@ def select(
     Example: bestofn select --pool demo --task 'git-*'
     """
     from bestofn.cli.output import to_csv, to_json, write
+    from bestofn.cli.reading import Reading
     from bestofn.errors import UsageError
     from bestofn.selection import select as pick
 
@@ -73,10 +77,8 @@ def select(
     if json and csv:
         raise UsageError("--json and --csv exclude each other: take one")
     chosen = _selector(selector)
-    if table is not None:
-        rows = _from_table(table, pass_at)
-    else:
-        rows = _read(pool, chosen, features, format, pass_at, strict, keep_going, jobs, quiet)
+    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
+    rows = _read(pool, chosen, reading) if table is None else reading.opened(table)
     selection = pick(rows, chosen)
     if task is not None:
         selection = selection.only(task)
@@ -105,45 +107,13 @@ def _selector(given: str) -> str | Selector:
     raise UsageError(f"no selector '{given}': there are {', '.join(NAMES)}, or the path of a selector.toml")
 
 
-def _from_table(path: Path, pass_at: float | None) -> FeatureTable:
-    from bestofn.cli.reading import at_threshold
-    from bestofn.table_file import read
-
-    return at_threshold(read(path), pass_at)
-
-
-def _read(
-    pool: str,
-    selector: str | Selector,
-    banks: list[str] | None,
-    format_name: str | None,
-    pass_at: float | None,
-    strict: bool,
-    keep_going: bool,
-    jobs: int,
-    quiet: bool,
-) -> FeatureTable:
+def _read(pool: str, selector: str | Selector, reading: Reading) -> FeatureTable:
     """The columns that the selector reads; all of them only where something is to be learned."""
-    from bestofn.cli.reading import read_table
     from bestofn.selection import first_columns, needs_all
 
-    def read(columns: tuple[str, ...] | None, *, tell: bool) -> FeatureTable:
-        return read_table(
-            pool,
-            columns=columns,
-            banks=banks,
-            format_name=format_name,
-            jobs=jobs,
-            strict=strict,
-            keep_going=keep_going,
-            quiet=quiet,
-            pass_at=pass_at,
-            tell=tell,
-        )
-
     columns = first_columns(selector)
-    rows = read(columns, tell=True)
-    return read(None, tell=False) if columns is not None and needs_all(rows, selector) else rows
+    rows = reading.table(pool, columns)
+    return reading.table(pool, tell=False) if columns is not None and needs_all(rows, selector) else rows
 
 
 def _csv_rows(selection: Selection) -> list[tuple[object, ...]]:

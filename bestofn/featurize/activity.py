@@ -1,4 +1,4 @@
-"""Tells what a command was for: changing something, checking it, looking at it, or handing the work in.
+"""Tells what a command was for: changing something, checking it, looking at it, taking notes, or handing the work in.
 
 Shell lines are read by their words, tool calls by the words of the tool's name. Whatever is none of these is OTHER,
 so that an unknown tool is never taken for a check.
@@ -26,6 +26,8 @@ class Activity(StrEnum):
     """Looks at files or records."""
     END = "end"
     """Hands the work in."""
+    NOTE = "note"
+    """Keeps the agent's own notes: todo lists, plans, thoughts."""
     OTHER = "other"
 
 
@@ -40,7 +42,8 @@ _EDIT_WORDS = _words(
 _CHECK_WORDS = _words("test tests check verify validate lint diagnostics compile build run execute calculate")
 _READ_WORDS = _words("read view get list ls glob grep search find fetch open cat show lookup query browse")
 _END_WORDS = _words("finish submit complete completion done terminate exit")
-_NEITHER_WORDS = _words("todo todos plan think thought memory skill agent task")
+_NOTE_WORDS = _words("todo todos plan think thought thinking memory")
+_OTHER_WORDS = _words("skill agent task")
 _WORD = re2.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 _SHELL_TOOL = re2.compile(
@@ -129,7 +132,9 @@ def _of_tool(command: Command) -> Activity:
     for word in words:
         if word in _END_WORDS or words[-1] == "complete":
             return Activity.END
-        if word in _NEITHER_WORDS or words[-1] in _NEITHER_WORDS:
+        if word in _NOTE_WORDS or words[-1] in _NOTE_WORDS:
+            return Activity.NOTE
+        if word in _OTHER_WORDS or words[-1] in _OTHER_WORDS:
             return Activity.OTHER
         if word in _EDIT_WORDS or word in ("str", "editor"):
             return Activity.EDIT

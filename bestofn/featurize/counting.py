@@ -98,8 +98,8 @@ def _value(value: Value, tally: Tally, part: tuple[Text, ...] | None, whole: boo
         return 1.0 if tally.texts else (0.0 if whole else math.nan)
     if value is Value.COUNT:
         return float(tally.matches) if whole else math.nan
-    if not part:
-        return math.nan
     if value is Value.RATE:
-        return tally.texts / len(part) if whole else math.nan
+        return tally.texts / len(part) if part and whole else math.nan
+    if not part:
+        return 0.0
     return 1.0 if tally.last is part[-1] else (0.0 if whole else math.nan)

@@ -40,7 +40,7 @@ class Value(StrEnum):
     RATE = "rate"
     """Share of the texts that hold a match, 0 to 1; NaN where there is no text."""
     LAST = "last"
-    """1 where the last text matches, else 0; NaN where there is no text."""
+    """1 where the last text matches, else 0, as where there is no text."""
 
 
 class Span(StrEnum):

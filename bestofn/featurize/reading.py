@@ -140,6 +140,17 @@ class Reading:
         )
 
     @cached_property
+    def answered(self) -> frozenset[Place]:
+        """The commands of which a result came back; one that names no command answers all of its step."""
+        found: set[Place] = set()
+        for index in self.agent_steps:
+            step = self.steps[index]
+            named = {observation.command for observation in step.observations}
+            numbers = range(len(step.commands)) if None in named else (n for n in named if n is not None)
+            found.update(Place(index, number) for number in numbers)
+        return frozenset(found)
+
+    @cached_property
     def acts(self) -> tuple[tuple[Place, Activity], ...]:
         """All that the agent did, in order; one command may do several things, and a step of prose one."""
         done = [(call.place, activity) for call in self.calls for activity in activities(call.command)]
@@ -162,7 +173,7 @@ class Reading:
 
     @cached_property
     def final_message(self) -> str | None:
-        """What the agent said to end the run: the message of its last turn, if that does nothing but hand in.
+        """What the agent said to end the run: the message of its last turn, if that only hands in or takes notes.
 
         None where its last turn was a command, as in a run that was broken off.
         """
@@ -170,7 +181,7 @@ class Reading:
             step = self.steps[index]
             if not (step.message.strip() or step.commands or step.reasoning.strip()):
                 continue
-            ends = all(Activity.END in activities(command) for command in step.commands)
+            ends = all({Activity.END, Activity.NOTE} & {*activities(command)} for command in step.commands)
             return step.message if ends and step.message.strip() and prose(step) is None else None
         return None
 

@@ -181,8 +181,9 @@ def nonzero_exits_last5(reading: Reading) -> float:
 def n_unanswered(reading: Reading) -> float:
     if not reading.knows_commands or not reading.trajectory.coverage.observations:
         return math.nan
-    answers = sum(len(step.observations) for step in reading.steps)
-    return float(max(0, len(reading.calls) - answers))
+    # Some recordings hold the results of some tools only: those of a tool that is never answered are not missed.
+    tools = {call.command.tool for call in reading.calls if call.place in reading.answered}
+    return float(sum(call.command.tool in tools and call.place not in reading.answered for call in reading.calls))
 
 
 # What the harness counted: known of an empty recording too.

@@ -16,7 +16,7 @@ LISTING = "llm_codes"
 """Beginning of the names of criteria that ask for codes."""
 NONE = "none"
 """What stands in place of ids where no code fires."""
-_ENTRY = re.compile(r"(?m)^- ([A-Za-z0-9][A-Za-z0-9._-]*) \S")
+ENTRY = re.compile(r"(?m)^- ([A-Za-z0-9][A-Za-z0-9._-]*) \S")
 """A code in a criterion's list: its id, then its name."""
 _SEPARATORS = re.compile(r"[\s,;]+")
 
@@ -28,7 +28,7 @@ def is_listing(criterion: Criterion) -> bool:
 
 def listed_ids(criterion: Criterion) -> tuple[str, ...]:
     """The ids of the codes in a criterion's list, in its order."""
-    return tuple(dict.fromkeys(_ENTRY.findall(criterion.question)))
+    return tuple(dict.fromkeys(ENTRY.findall(criterion.question)))
 
 
 def read_codes(outcome: Outcome, tag: str, criterion: Criterion) -> dict[str, LetterScore]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bestofn.criteria import CriteriaSet
 from bestofn.judge.pairwise import Pairwise
-from bestofn.judge.plan import calls, methods_of
+from bestofn.judge.plan import methods_of
 from bestofn.judge.question import Method, Tasks, ask_all
 from bestofn.judge.score import Attempt, Column, about_columns, share_missing
 from bestofn.judge.showing import Showing
@@ -87,9 +87,8 @@ def judge(
     nothing to judge.
     """
     shown = ShownCounts()
-    methods = [method for chosen in criteria for method in methods_of(chosen, showing, shown)]
-    total = sum(calls(chosen, len(task.trajectories)) for chosen in criteria for task in pool.tasks)
-    summary = ask_all(methods, pool, answerer, total=total, tasks=tasks)
+    methods = methods_of(criteria, showing, shown)
+    summary = ask_all(methods, pool, answerer, tasks=tasks)
     return conclude(methods, answerer, summary, shown, showing, criteria)
 
 
@@ -110,7 +109,7 @@ def conclude(
         accounts=answerer.accounts.by_criterion(),
         remarks=(*remarks, *shown.lines(), *answerer.notes),
         about={
-            "model": getattr(answerer, "model", showing.model),
+            "model": getattr(answerer, "model", ""),
             "criteria": [{"name": chosen.name, "hash": chosen.hash, **chosen.about} for chosen in criteria],
             "showing": {"tokens": showing.tokens, "seed": showing.seed, "reasoning": showing.reasoning},
             "states": about_columns(columns.values()),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from bestofn.criterion import Criterion
+from bestofn.criterion import Criterion, Sees
 from bestofn.judge.question import Question, TaskRuns
 from bestofn.judge.score import ALONE, EMPTY, Attempt, Column, Score
 from bestofn.judge.showing import Showing, ask_several, fingerprint, render_several, to_request
@@ -39,10 +39,14 @@ class Listwise:
             return
         order = shuffled([fingerprint(run) for run in task.runs], self.showing.seed)
         record = render_several(task.runs, order, self.criterion.sees, self.showing)
-        self.shown.add(record)
+        self.shown.add(record, whole=self.criterion.sees is Sees.WHOLE)
         request = to_request(ask_several(self.criterion, record), self.criterion, self.showing, task.name)
         attempts = tuple(map(task.attempt, task.runs))
         yield [Question(request, partial(self._receive, request.tags, attempts, order))]
+
+    def calls(self, round: int, n: int) -> int:
+        """One, where there is something to compare."""
+        return int(n > 1)
 
     def columns(self) -> list[Column]:
         """One column: each attempt's letter beside the others."""

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from bestofn.criterion import Criterion
+from bestofn.criterion import Criterion, Sees
 from bestofn.judge.question import Question, TaskRuns
 from bestofn.judge.score import ALONE, EMPTY, Attempt, Column, Score, reasons, rounded, worst
 from bestofn.judge.showing import Showing, ask_several, render_several, to_request
@@ -76,7 +76,7 @@ def verdicts(answers: Mapping[tuple[int, int], LetterScore], n: int) -> Verdicts
     used: list[list[LetterScore]] = [[] for _ in range(n)]
     failed: list[list[LetterScore]] = [[] for _ in range(n)]
     for i, j in pairs:
-        both = [answers.get(order, _UNANSWERED) for order in both_orders(i, j)]
+        both = [answers.get(order, _UNANSWERED) for order in ((i, j), (j, i))]
         lost = [answer for answer in both if answer.state is State.MISSING]
         if not lost:
             chance = (both[0].score + (1.0 - both[1].score)) / 2.0
@@ -129,10 +129,14 @@ class Pairwise:
             runs = [task.runs[place] for place in pair]
             for order in both_orders(0, 1):
                 record = render_several(runs, order, self.criterion.sees, self.showing)
-                self.shown.add(record)
+                self.shown.add(record, whole=self.criterion.sees is Sees.WHOLE)
                 request = to_request(ask_several(self.criterion, record), self.criterion, self.showing, task.name)
                 key = (pair[order[0]], pair[order[1]])
                 yield [Question(request, partial(self._receive, request.tags, answers, key))]
+
+    def calls(self, round: int, n: int) -> int:
+        """Every pair in both orders."""
+        return n * (n - 1)
 
     def columns(self) -> list[Column]:
         """One column: an attempt's mean probability of being the better one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bestofn.criteria import CriteriaSet
 from bestofn.criterion import Kind
 from bestofn.errors import UsageError
@@ -16,17 +18,20 @@ MOST = {Kind.POINTWISE: 6, Kind.PAIRWISE: 1, Kind.LISTWISE: 1}
 """Criteria of each kind in one set: 6N + N(N - 1) + 1 calls, which is 6N + N^2 at most."""
 
 
-def methods_of(criteria: CriteriaSet, showing: Showing, shown: ShownCounts) -> list[Method]:
-    """The methods that ask a set's criteria: the pointwise ones together, then each comparison.
+def methods_of(sets: Sequence[CriteriaSet], showing: Showing, shown: ShownCounts) -> list[Method]:
+    """The methods that ask some sets' criteria: the pointwise ones together, so that they share prefixes, then each
+    comparison. What two sets share is asked once.
 
     Raises UsageError for a set that would take more than 6N + N^2 calls a task.
     """
-    check_calls(criteria)
-    pointwise = criteria.of(Kind.POINTWISE)
+    for chosen in sets:
+        check_calls(chosen)
+    every = {criterion.column: criterion for chosen in sets for criterion in chosen.criteria}.values()
+    pointwise = [criterion for criterion in every if criterion.kind is Kind.POINTWISE]
     return [
         *([Pointwise(pointwise, showing, shown)] if pointwise else []),
-        *(Pairwise(criterion, showing, shown) for criterion in criteria.of(Kind.PAIRWISE)),
-        *(Listwise(criterion, showing, shown) for criterion in criteria.of(Kind.LISTWISE)),
+        *(Pairwise(criterion, showing, shown) for criterion in every if criterion.kind is Kind.PAIRWISE),
+        *(Listwise(criterion, showing, shown) for criterion in every if criterion.kind is Kind.LISTWISE),
     ]
 
 
@@ -38,9 +43,3 @@ def check_calls(criteria: CriteriaSet) -> None:
             f"criteria '{criteria.name}' hold {' and '.join(over)}, more than 6N + N^2 calls a task: split the file in "
             "several, and give --criteria several times"
         )
-
-
-def calls(criteria: CriteriaSet, n: int) -> int:
-    """Requests about a task of n attempts, all with something recorded."""
-    pointwise, pairwise, listwise = (len(criteria.of(kind)) for kind in (Kind.POINTWISE, Kind.PAIRWISE, Kind.LISTWISE))
-    return pointwise * n + (pairwise * n * (n - 1) + listwise if n > 1 else 0)

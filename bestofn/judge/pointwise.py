@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from bestofn.criterion import Criterion
+from bestofn.criterion import Criterion, Sees
 from bestofn.judge.codes import is_listing, read_codes
 from bestofn.judge.question import Question, TaskRuns
 from bestofn.judge.score import EMPTY, Attempt, Column, Score
@@ -39,6 +39,10 @@ class Pointwise:
         for run in task.runs:
             yield list(self._questions(run, task.attempt(run)))
 
+    def calls(self, round: int, n: int) -> int:
+        """Every criterion about every run."""
+        return len(self.criteria) * n
+
     def columns(self) -> list[Column]:
         """One column a criterion, in the criteria's order."""
         return list(self._columns.values())
@@ -52,7 +56,7 @@ class Pointwise:
         for criterion in self.criteria:
             if criterion.sees not in records:
                 records[criterion.sees] = render_run(run, criterion.sees, self.showing)
-                self.shown.add(records[criterion.sees])
+                self.shown.add(records[criterion.sees], whole=criterion.sees is Sees.WHOLE)
             shown = ask_run(criterion, records[criterion.sees])
             request = to_request(shown, criterion, self.showing, run.id)
             yield Question(request, partial(self._receive, criterion, request.tags, attempt))

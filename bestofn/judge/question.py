@@ -50,6 +50,10 @@ class Method(Protocol):
         """What to ask about a task in a round (from 0), in groups that share a prefix."""
         ...
 
+    def calls(self, round: int, n: int) -> int:
+        """Requests in a round about a task of n attempts, at most."""
+        ...
+
     def columns(self) -> list[Column]:
         """The columns, once all is answered."""
         ...
@@ -93,24 +97,32 @@ class Asking:
         return request
 
 
-def ask_all(
-    methods: Sequence[Method], pool: Pool, answerer: Answerer, *, total: int | None = None, tasks: Tasks | None = None
-) -> RunSummary:
+def ask_all(methods: Sequence[Method], pool: Pool, answerer: Answerer, *, tasks: Tasks | None = None) -> RunSummary:
     """Ask everything that the methods want to know about a pool. They hold their columns afterwards.
 
     Parameters
     ----------
-    total
-        Number of requests of the first round, for the progress.
     tasks
-        Reads the tasks; the pool's own by default.
+        Reads the tasks; `task_runs` by default.
     """
     asking = Asking(methods)
     for round in range(asking.rounds):
         groups = asking.groups(round, (tasks or task_runs)(pool))
-        for request, outcome in answerer.answer(groups, total=total if round == 0 else None):
+        for request, outcome in answerer.answer(groups, total=calls(methods, pool, round)):
             asking.take(request, outcome)
     return asking.summary
+
+
+def calls(methods: Sequence[Method], pool: Pool, round: int | None = None) -> int:
+    """Requests about a pool in one round, or in all: at most, as empty recordings are counted too."""
+    sizes = [len(task.trajectories) for task in pool.tasks]
+    return sum(
+        method.calls(at, n)
+        for method in methods
+        for at in range(method.rounds)
+        if round is None or at == round
+        for n in sizes
+    )
 
 
 Tasks = Callable[[Pool], Iterable[TaskRuns]]

@@ -17,10 +17,11 @@ from bestofn.trajectory import Trajectory
 class Showing:
     """How runs are shown and how long an answer may be. All of it shapes the prompts, and so the cached answers."""
 
-    model: str = ""
-    """The judge, for its table of tokens."""
     tokens: int = 24_000
-    """Most tokens of the record in one prompt, all attempts in it together; the criterion's words come on top."""
+    """Most tokens of the record in one prompt, all attempts in it together; the criterion's words come on top.
+
+    Counted in cl100k_base whatever the model, so that every machine builds the same prompt and finds its answer.
+    """
     answer_tokens: int = 1024
     """Most tokens of an answer, reasoning included."""
     seed: int = 0
@@ -56,7 +57,6 @@ def render_run(trajectory: Trajectory, sees: Sees, showing: Showing) -> Rendered
     return draw(
         trajectory,
         showing.tokens,
-        model=showing.model or None,
         reasoning=showing.reasoning,
         redact=showing.redact,
     )
@@ -73,7 +73,6 @@ def render_several(
         showing.tokens,
         order=order,
         view=View.FINAL if sees is Sees.END else View.RUN,
-        model=showing.model or None,
         reasoning=showing.reasoning,
         redact=showing.redact,
         key=salt.encode(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from bestofn.rendering.rendered import Rendered
+from bestofn.rendering.rendered import CutKind, Rendered
 
 
 @dataclass
@@ -13,10 +13,12 @@ class ShownCounts:
     """Sums over the records of a run; a record that several prompts share counts once."""
 
     records: int = 0
-    cut_records: int = 0
-    """Records of which something was left out, reasoning aside."""
+    whole: int = 0
+    """Records that were to be shown whole; the others are final states, which leave most of a run out by design."""
+    cut: int = 0
+    """Whole records of which something had to be left out. Reasoning, which is left out by choice, does not count."""
     characters: int = 0
-    """Length of what the records hold."""
+    """Length of what the whole records hold, reasoning aside."""
     shown: int = 0
     """Length of what was shown of it."""
     redactions: Counter[str] = field(default_factory=Counter[str])
@@ -24,12 +26,15 @@ class ShownCounts:
     neutralised: Counter[str] = field(default_factory=Counter[str])
     """Places made harmless, by kind."""
 
-    def add(self, record: Rendered) -> None:
+    def add(self, record: Rendered, *, whole: bool) -> None:
         """Count a record."""
         self.records += 1
-        self.characters += record.characters
-        self.shown += record.shown_characters
-        self.cut_records += record.shown_characters < record.characters
+        if whole:
+            thought = sum(cut.characters for cut in record.cuts if cut.kind is CutKind.REASONING)
+            self.whole += 1
+            self.characters += record.characters - thought
+            self.shown += record.shown_characters
+            self.cut += record.shown_characters < record.characters - thought
         self.redactions.update(record.redactions)
         self.neutralised.update(record.neutralised)
 
@@ -37,8 +42,10 @@ class ShownCounts:
         """The counts as sentences."""
         if not self.records:
             return []
-        share = self.shown / self.characters if self.characters else 1.0
-        out = [f"{self.records} records rendered, {self.cut_records} of them cut; {share:.0%} of the text shown"]
+        out = [f"{self.records} records rendered"]
+        if self.whole:
+            share = self.shown / self.characters if self.characters else 1.0
+            out[0] += f", {self.whole} of them whole runs: {self.cut} had to be cut, {share:.0%} of their text is shown"
         if self.redactions:
             out.append(f"{self.redactions.total()} secrets taken out: {_listed(self.redactions)}")
         if self.neutralised:

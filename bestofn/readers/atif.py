@@ -16,7 +16,7 @@ from bestofn.readers.places import bare, own_name
 from bestofn.readers.problem import Problem, ProblemKind
 from bestofn.readers.recording import recording_of
 from bestofn.readers.reward import NO_REWARD, broken_by, ending_state, exception_type, label_from_rewards
-from bestofn.readers.values import amount, count, items, mapping, name, record_digest
+from bestofn.readers.values import amount, count, name, record_digest
 from bestofn.trajectory import Coverage, Ending, EndingState, Label, Usage
 
 NAME = "atif"
@@ -79,10 +79,7 @@ def read(document: Document, source: Source) -> Iterator[Draft | Problem]:
             continue
         if single and not record.wrapper and is_continuation(source.path) and _has_start(source.path):
             return
-        if single:
-            digest = document.digest
-        else:
-            digest = record_digest(value)
+        digest = document.digest if single else record_digest(value)
         yield from _attempt(record, source, where, digest, None if single else index)
 
 
@@ -130,9 +127,7 @@ def _has_start(path: Path) -> bool:
     return (path.parent / "trajectory.json").is_file()
 
 
-def _attempt(
-    record: Record, source: Source, where: str, digest: str, index: int | None
-) -> Iterator[Draft | Problem]:
+def _attempt(record: Record, source: Source, where: str, digest: str, index: int | None) -> Iterator[Draft | Problem]:
     """One attempt, or what is wrong with it."""
     wrapper = record.wrapper
     recording = None

@@ -43,7 +43,7 @@ class Source(NamedTuple):
         """The path under the pool's root, with forward slashes."""
         if self.path == self.root:
             return self.path.name or self.path.resolve().name
-        return self.path.relative_to(self.root).as_posix()
+        return self.path.as_posix().removeprefix(self.root.as_posix()).removeprefix("/")
 
 
 class FileReader(Protocol):

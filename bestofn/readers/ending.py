@@ -15,11 +15,14 @@ FINISHED = Ending(EndingState.FINISHED)
 UNKNOWN = Ending(EndingState.UNKNOWN)
 SUBMIT_MARK = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What mini-swe-agent prints to hand its work in."""
+MINI_SWE_AGENT = ("mini-swe-agent", "mini_swe_agent")
 END_TOOLS = frozenset({
     "finish", "submit", "mark_task_complete", "task_complete", "complete_task", "attempt_completion", "final_answer",
 })  # fmt: skip
 """Tools that end a run in any harness that has them."""
-_OPENHANDS_FINISHED = re.compile(r"AgentState\.FINISHED|agent_state[\"']?\s*[:=]\s*[\"']?(?:AgentState\.)?finished\b", re.I)
+_OPENHANDS_FINISHED = re.compile(
+    r"AgentState\.FINISHED|agent_state[\"']?\s*[:=]\s*[\"']?(?:AgentState\.)?finished\b", re.I
+)
 
 
 def ending_of(agent: str, steps: Sequence[Step]) -> Ending:
@@ -74,8 +77,7 @@ def _openhands(turns: Sequence[Step], steps: Sequence[Step]) -> Ending:
 _HARNESSES: dict[str, Callable[[Sequence[Step], Sequence[Step]], Ending]] = {
     "terminus-2": _terminus,
     "terminus_2": _terminus,
-    "mini-swe-agent": _mini_swe_agent,
-    "mini_swe_agent": _mini_swe_agent,
+    **dict.fromkeys(MINI_SWE_AGENT, _mini_swe_agent),
     "openhands": _openhands,
 }
 """By the beginning of the harness's name."""

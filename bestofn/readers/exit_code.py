@@ -44,11 +44,9 @@ def output_of(text: str) -> Output:
     start = _AT_START.match(text[:EDGE])
     if start is not None:
         return Output(text, _number(start))
-    end = None
     # The last mark is the harness's own: what stands before it is the program's.
-    for end in _AT_END.finditer(text[-EDGE:]):
-        pass
-    return Output(text, None if end is None else _number(end))
+    ends = list(_AT_END.finditer(text[-EDGE:]))
+    return Output(text, _number(ends[-1]) if ends else None)
 
 
 def code_in(fields: Any) -> int | None:

@@ -37,22 +37,17 @@ TOOLS = {
 }
 """Tool names, as other harnesses have them, for the word that begins a step without a call."""
 
-_MARK = re.compile(r"(?:Initialize|Finished) [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\n|\Z)")
-_FINISHED = re.compile(r"Finished [0-9a-f]{8}-")
-_TOOL_LINE = re.compile(
-    r"(?:(?P<tool>Read|Create|Overwrite|Replace|Multi-patch|Remove|Skill|GET) |(?P<search>Search for )"
-    r"|(?P<agent>[A-Z]+ \[Agent\] ))(?P<text>[^\n]*)(?:\n|\Z)"
-)
-_DIFFERENCE = re.compile(r"(?:(?: *\d+ +\d* *\||\ +\d+ +\||\.\.\.$)[^\n]*(?:\n|\Z)|\.\.\.(?:\n|\Z))+", re.MULTILINE)
-_TODOS = re.compile(r"Update Todos\n(?P<list>(?:\[[^\]\n]{0,2}\] [^\n]*(?:\n|\Z))+)")
-_ITEM = re.compile(r"(?m)^\[[^\]\n]{0,2}\] (.*)$")
+_CHANGING = ("write", "patch", "multi_patch")
+_MARK = re.compile(r"(?:Initialize|Finished) [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_DIFFERENCE = re.compile(r"(?:(?: *+\d++ ++\d*+ *+\|[^\n]*| *+\d++ *+\|[^\n]*|\.\.\.)(?:\n|\Z))+")
+_TODOS = re.compile(r"Update Todos\n((?:\[[^\]\n]{0,2}\] [^\n]*(?:\n|\Z))+)")
 _ERROR = "ERROR: "
 _HEREDOC = re.compile(r"<<-?\s*[\"']?(\w+)[\"']?")
 
 _TITLE = re.compile(r"[A-Z][a-z]+ing(?: [^\n.!?:|]{1,80})?")
 _FIRST_PERSON = re.compile(r"\b(?:I|I['\u2019](?:m|d|ll|ve)|[Ww]e|[Ll]et['\u2019]s|my|me)\b")
 _LONGEST_TITLE = 120
-_NEXT_TITLE = re.compile(r"[.!?)\"'\u2019\u201d\u2026][A-Z][a-z\u2019']+ing(?: [^\n.!?:|]{1,80})?\n\n(?=\S)")
+_GLUED_TITLE = re.compile(r"[.!?)\"'\u2019\u201d\u2026][A-Z][a-z\u2019']+ing(?: [^\n.!?:|]{1,80})?\Z")
 """The title of a further thought, glued to the last word of the one before."""
 _GLUED_WORDS = re.compile(
     r"(?<=[a-z0-9)\]])(?=(?:I(?:['\u2019]| [a-z])|[A-Z][a-z]+ing |(?:Done|Now|Next|The|All|Both|This|No)\b))"
@@ -103,15 +98,14 @@ def _shell(step: Step) -> Step:
     command, observation = step.commands[0], step.observations[0]
     text, output = _with_document(command.text, observation.text)
     said = _taken_apart(output)
-    if said.reasoning or said.message:
-        output = said.output
-    return Step(
-        step.actor,
-        said.message if not step.message else step.message,
-        said.reasoning,
-        (command if text is command.text else command._replace(text=text),),
-        (Observation(output, 0),),
-    )
+    if said is None:
+        if output is observation.text:
+            return step
+        return step._replace(commands=(command._replace(text=text),), observations=(Observation(output, 0),))
+    if text is not command.text:
+        command = command._replace(text=text)
+    message = said.message if not step.message else step.message
+    return Step(step.actor, message, said.reasoning, (command,), (Observation(said.output, 0),))
 
 
 def _with_document(line: str, output: str) -> tuple[str, str]:
@@ -119,42 +113,48 @@ def _with_document(line: str, output: str) -> tuple[str, str]:
     opened = _HEREDOC.search(line) if "<<" in line else None
     if opened is None:
         return line, output
-    end = f"\n{opened[1]}"
-    at = 0 if output.startswith(f"{opened[1]}\n") or output == opened[1] else output.find(f"{end}\n") + 1
-    if at == 0 and not output.startswith(opened[1]):
-        if not output.endswith(end):
-            return line, output
-        at = len(output) - len(opened[1])
-    at += len(opened[1])
+    end = opened[1]
+    if output.startswith(f"{end}\n") or output == end:
+        at = len(end)
+    elif (found := output.find(f"\n{end}\n")) >= 0:
+        at = found + 1 + len(end)
+    elif output.endswith(f"\n{end}"):
+        at = len(output)
+    else:
+        return line, output
     return f"{line}\n{output[:at]}", output[at + 1 :]
 
 
 def _told(step: Step, known: frozenset[str]) -> Step | None:
     """A step without a call, None where it holds nothing but the mark of the beginning."""
     text = step.message
-    mark = _MARK.match(text)
-    if mark is not None:
-        said = _words(text[mark.end() :])
-        ended = _FINISHED.match(text) is not None
-        if ended:
+    line, _, rest = text.partition("\n")
+    word, _, argument = line.partition(" ")
+    tool = TOOLS.get(word)
+    if tool == "todo":
+        todos = _TODOS.match(text)
+        if todos is None:
+            # The list was emptied.
+            return _with_words(step, Command("", tool), rest)
+        listed, rest = _unglued(todos[1], text[todos.end() :], known)
+        return _with_words(step, Command(listed, tool), rest)
+    if tool is not None and argument:
+        if tool == "search":
+            argument = argument.removeprefix("for ")
+        elif tool in _CHANGING and (difference := _DIFFERENCE.match(rest)) is not None:
+            argument = f"{argument}\n{difference[0].rstrip()}"
+            rest = rest[difference.end() :]
+        return _with_words(step, Command(argument, tool), rest)
+    if _MARK.fullmatch(line):
+        said = _words(rest)
+        if word == "Finished":
             return Step(Actor.AGENT if said.message else Actor.SYSTEM, said.message, said.reasoning, note=FINISHED_NOTE)
         return Step(Actor.AGENT, said.message, said.reasoning) if said.message or said.reasoning else None
     if text.startswith(_ERROR):
         return Step(Actor.AGENT, observations=(*step.observations, Observation(text)))
-    todos = _TODOS.match(text)
-    if todos is not None:
-        listed, rest = _unglued(todos["list"], text[todos.end() :], known)
-        return _with_words(step, Command(listed, "todo"), rest)
-    line = _TOOL_LINE.match(text)
-    if line is None:
-        return step
-    tool = "task" if line["agent"] else TOOLS["Search" if line["search"] else line["tool"]]
-    end = line.end()
-    difference = _DIFFERENCE.match(text, end) if tool in ("write", "patch", "multi_patch") else None
-    if difference is None:
-        return _with_words(step, Command(line["text"], tool), text[end:])
-    changed = f"{line['text']}\n{difference[0].rstrip()}"
-    return _with_words(step, Command(changed, tool), text[difference.end() :])
+    if argument.startswith("[Agent] ") and word.isupper():
+        return _with_words(step, Command(argument.removeprefix("[Agent] "), "task"), rest)
+    return step
 
 
 def _with_words(step: Step, command: Command, rest: str) -> Step:
@@ -164,24 +164,29 @@ def _with_words(step: Step, command: Command, rest: str) -> Step:
 
 def _words(text: str) -> Said:
     """Thought and message in a text that holds no output."""
-    if not text.strip():
-        return Said("", "", "")
-    said = _taken_apart(text)
-    if not said.reasoning:
+    said = _taken_apart(text) if text else None
+    if said is None:
         return Said("", "", text.strip("\n"))
     return Said("", said.reasoning, "\n".join(part for part in (said.output.strip("\n"), said.message) if part))
 
 
-def _taken_apart(text: str) -> Said:
-    """Output, thought and message: a thought begins at the last title that stands on a line of its own."""
+def _taken_apart(text: str) -> Said | None:
+    """Output, thought and message: a thought begins at the last title that stands on a line of its own.
+
+    None where there is no thought.
+    """
     gap = text.rfind("\n\n")
     while gap >= 0 and (begin := _title_before(text, gap)) < 0:
         gap = text.rfind("\n\n", 0, gap)
     if gap < 0:
-        return Said(text, "", "")
+        return None
     end = _paragraphs_end(text, gap + 2)
-    for title in _NEXT_TITLE.finditer(text, gap + 2):
-        end = max(end, _paragraphs_end(text, title.end()))
+    # A list inside a thought ends its paragraphs too early; the title of a further thought tells.
+    gap = text.find("\n\n", end)
+    while gap >= 0:
+        if _GLUED_TITLE.search(text, max(end, gap - _LONGEST_TITLE), gap):
+            end = _paragraphs_end(text, gap + 2)
+        gap = text.find("\n\n", max(end, gap + 2))
     return Said(text[:begin].removesuffix("\n"), text[begin:end], text[end:].strip("\n"))
 
 
@@ -205,7 +210,8 @@ def _paragraphs_end(text: str, begin: int) -> int:
 def _known_items(steps: Sequence[Step]) -> frozenset[str]:
     """The todo items of the whole run, to tell an item from the words glued to it elsewhere."""
     lists = (step.message for step in steps if step.message.startswith("Update Todos\n"))
-    return frozenset(item for text in lists for item in _ITEM.findall(text))
+    boxes = (line.partition("] ") for text in lists for line in text.split("\n") if line.startswith("["))
+    return frozenset(item for _, _, item in boxes if item)
 
 
 def _unglued(listed: str, rest: str, known: frozenset[str]) -> tuple[str, str]:

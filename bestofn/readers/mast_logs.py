@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from bestofn.readers.text import clean
@@ -33,12 +33,18 @@ class Recorded(NamedTuple):
     """Items that are no turns."""
 
 
+def _entries(head: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """The entries of a log: each head with what stands below it up to the next."""
+    heads = list(head.finditer(text))
+    for index, found in enumerate(heads):
+        end = heads[index + 1].start() if index + 1 < len(heads) else len(text)
+        yield found, text[found.end() : end].strip()
+
+
 def hyperagent(lines: Sequence[str]) -> Recorded:
     """The turns of a HyperAgent log: planner and inner agents, with the code they had run. No outputs are recorded."""
     text = clean("\n".join(lines))
-    heads = list(_HYPER_HEAD.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    steps = tuple(_hyper_step(text[head.end() : end].strip()) for head, end in zip(heads, ends, strict=True))
+    steps = tuple(_hyper_step(body) for _, body in _entries(_HYPER_HEAD, text))
     planned = [step.message for step in steps if step.name == "Planner"]
     ending = Ending()
     if planned and ("Final Answer:" in planned[-1] or "terminated=true" in planned[-1]):
@@ -71,9 +77,7 @@ def is_metagpt(value: Any) -> bool:
 def metagpt(record: dict[str, Any]) -> Recorded:
     """The turns of a MetaGPT log: one for each action, with what the role wrote. Nothing tells what was run."""
     text = clean(string(record["content"]))
-    heads = list(_META_HEAD.finditer(text))
-    ends = [head.start() for head in heads[1:]] + [len(text)]
-    steps = tuple(_meta_step(head[1], text[head.end() : end].strip()) for head, end in zip(heads, ends, strict=True))
+    steps = tuple(_meta_step(head[1], body) for head, body in _entries(_META_HEAD, text))
     prompt = clean(string(record["prompt"])).strip()
     return Recorded(
         steps,

@@ -55,9 +55,9 @@ def is_companion(document: Document) -> bool:
 
 def read(document: Document, source: Source) -> Iterator[Draft | Problem]:
     """The attempts of a file, in its order."""
-    if is_companion(document):
-        return
     values = _values(document)
+    if is_companion(document) and not any(map(_is_record, values)):
+        return
     if _is_bare(values):
         yield from _attempt({"messages": values}, None, document.digest, source.relative, source)
         return

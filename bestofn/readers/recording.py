@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from bestofn.readers import forge, terminus
 from bestofn.readers.calls import command_of
-from bestofn.readers.ending import ending_of
+from bestofn.readers.ending import MINI_SWE_AGENT, ending_of
 from bestofn.readers.exit_code import code_in, output_of
+from bestofn.readers.mini_outputs import output
 from bestofn.readers.text import clean, text_of
 from bestofn.readers.values import amount, count, items, mapping, name
 from bestofn.trajectory import Actor, Command, Coverage, Ending, Observation, Step, Usage
@@ -26,8 +28,10 @@ _ACTORS = {
     "system": Actor.SYSTEM,
     "environment": Actor.SYSTEM,
 }
-_CUT = re.compile(r"\(\+\d+ (?:chars?|characters|bytes|lines)\)\s*\Z")
+_CUT = re.compile(r"\(\+\d+ (?:chars?|characters|bytes|lines)\)\Z")
 """How a converter marks a text of which it kept only the beginning."""
+_CUT_MARK = 40
+"""Characters at the end of a text in which the mark stands."""
 _ECHO = re.compile(r"(?:Execute \[[^\]\n]*\]|Executed|Running command:) ?")
 """Begins a message that a harness makes up to say again which call the step makes."""
 
@@ -165,6 +169,9 @@ def _observation(content: Any, result: dict[str, Any], call: int | None, tool: s
     text = content if isinstance(content, str) else text_of(content)
     if agent == "forge":
         return Observation(clean(text), call)
+    if agent in MINI_SWE_AGENT:
+        shown = output({"role": "tool", "content": text, "extra": result.get("extra")})
+        return Observation(*(("", call) if shown is None else (shown.text, call, shown.exit_code, shown.cut)))
     code = code_in(result.get("extra"))
     if agent == "claude-code":
         text, code = _claude_output(text, tool, code)
@@ -172,7 +179,7 @@ def _observation(content: Any, result: dict[str, Any], call: int | None, tool: s
         text, written = output_of(text)
         code = written if code is None else code
     text = clean(text)
-    return Observation(text, call, code, text.endswith(")") and _CUT.search(text) is not None)
+    return Observation(text, call, code, _is_cut(text))
 
 
 def _claude_output(text: str, tool: str, code: int | None) -> tuple[str, int | None]:
@@ -195,17 +202,30 @@ def _claude_output(text: str, tool: str, code: int | None) -> tuple[str, int | N
 
 def _coverage(agent: str, steps: list[Step], *, whole: bool) -> Coverage:
     """What this recording can tell."""
-    turns = [step for step in steps if step.actor is Actor.AGENT]
-    observations = [observation for step in turns for observation in step.observations]
-    commands = [command for step in turns for command in step.commands]
-    cut = any(o.cut for o in observations) or any(c.text.endswith(")") and _CUT.search(c.text) for c in commands)
+    commands = observations = messages = codes = False
+    for step in steps:
+        if step.actor is not Actor.AGENT:
+            continue
+        messages = messages or bool(step.message)
+        for command in step.commands:
+            commands = True
+            whole = whole and not _is_cut(command.text)
+        for observation in step.observations:
+            observations = True
+            codes = codes or observation.exit_code is not None
+            whole = whole and not (observation.cut and _is_cut(observation.text))
     return Coverage(
-        commands=bool(commands) or not observations,
-        observations=bool(observations) or not commands,
-        messages=agent == "forge" or any(step.message for step in turns),
-        exit_codes=any(observation.exit_code is not None for observation in observations),
-        whole_texts=whole and not cut,
+        commands=commands or not observations,
+        observations=observations or not commands,
+        messages=messages or agent == "forge",
+        exit_codes=codes,
+        whole_texts=whole,
     )
+
+
+def _is_cut(text: str) -> bool:
+    """True where a converter says at the end of the text that it left the rest out."""
+    return text.endswith(")") and _CUT.search(text[-_CUT_MARK:]) is not None
 
 
 def _usage(last: Mapping[str, Any], records: list[Any]) -> Usage:
@@ -216,11 +236,11 @@ def _usage(last: Mapping[str, Any], records: list[Any]) -> Usage:
         count(totals.get("total_completion_tokens")),
         count(totals.get("total_cached_tokens")),
         amount(totals.get("total_cost_usd")),
-        seconds_between([mapping(record).get("timestamp") for record in records]),
+        seconds_between(mapping(record).get("timestamp") for record in records),
     )
 
 
-def seconds_between(timestamps: Sequence[Any]) -> float | None:
+def seconds_between(timestamps: Iterable[Any]) -> float | None:
     """Seconds from the first to the last, None unless all are ISO dates of one kind that never run backwards."""
     moments: list[datetime] = []
     for text in timestamps:
@@ -232,6 +252,6 @@ def seconds_between(timestamps: Sequence[Any]) -> float | None:
             return None
     if len(moments) < 2 or len({moment.tzinfo is None for moment in moments}) > 1:
         return None
-    if any(later < earlier for earlier, later in zip(moments, moments[1:], strict=False)):
+    if any(later < earlier for earlier, later in pairwise(moments)):
         return None
     return (moments[-1] - moments[0]).total_seconds() or None

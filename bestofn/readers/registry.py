@@ -63,7 +63,7 @@ def read_source(source: Source, format_name: str | None = None) -> Iterator[tupl
     Raises FormatError only for `--format` naming a reader that cannot read this kind of source.
     """
     try:
-        if source.path.is_dir():
+        if os.path.isdir(source.path):
             yield from _read_directory(source, _directory_readers(format_name))
         else:
             yield from _read_file(source, format_name)

@@ -37,7 +37,7 @@ class Report(NamedTuple):
 
 def is_report(value: Any) -> bool:
     """True for a report on a run, or on one instance of it."""
-    return bool(_verdicts(value))
+    return isinstance(mapping(value).get("resolved_ids"), list) or bool(_verdicts(value))
 
 
 def is_predictions(value: Any) -> bool:
@@ -147,13 +147,12 @@ def _attempts_below(folder: Path, changed: int) -> Counter[str]:
 def _verdicts(value: Any) -> dict[str, Label]:
     """Instance by instance, what a report says; empty for what is no report."""
     report = mapping(value)
-    labels: dict[str, Label] = {}
-    for instance, entry in report.items():
-        if isinstance(mapping(entry).get("resolved"), bool):
-            labels[instance] = Label.from_reward(float(entry["resolved"]))
+    if report and all(isinstance(mapping(entry).get("resolved"), bool) for entry in report.values()):
+        return {instance: Label.from_reward(float(entry["resolved"])) for instance, entry in report.items()}
     resolved = _ids(report, "resolved")
     if resolved is None:
-        return labels
+        return {}
+    labels: dict[str, Label] = {}
     for key in ("incomplete", "error"):
         labels |= dict.fromkeys(_ids(report, key) or (), Label.unknown(f"the evaluation ended as '{key}'"))
     for key in ("completed", "unresolved", "empty_patch"):

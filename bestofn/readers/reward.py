@@ -88,10 +88,7 @@ def outcome(result: dict[str, Any] | None, verifier: Path) -> Outcome:
         places[f"verifier/{name}"] = label_from_file(verifier / name)
     labels = {place: label for place, label in places.items() if label is not None}
     known = {place: label for place, label in labels.items() if label.kind is not LabelKind.UNKNOWN}
-    if stated is not None:
-        chosen = "result.json"
-    else:
-        chosen = next(iter(known or labels), "")
+    chosen = "result.json" if stated is not None else next(iter(known or labels), "")
     broken = broken_by(exception_type(result))
     if broken is not None:
         return Outcome(broken)

@@ -16,9 +16,7 @@ _CONTROL = re.compile("([\r\x08\x0b\x0c])")
 # The 8-bit forms count only where no other 8-bit character stands before: there, they are mis-decoded letters.
 _EIGHT_BIT = "\x9b\x90\x98\x9d\x9e\x9f"
 _EIGHT_BIT_CSI = re.compile("(?<![\x80-\xff])\x9b(?=[0-?]*+[ -/]*+[@-~])")
-_EIGHT_BIT_STRING = re.compile(
-    "(?<![\x80-\xff])[\x90\x98\x9d-\x9f][^\x07\x1b\x80-\x9f\n]{0,65536}(?:\x07|\x9c)"
-)
+_EIGHT_BIT_STRING = re.compile("(?<![\x80-\xff])[\x90\x98\x9d-\x9f][^\x07\x1b\x80-\x9f\n]{0,65536}(?:\x07|\x9c)")
 
 
 def shown(text: str) -> str:

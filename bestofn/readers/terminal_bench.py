@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 from bestofn.readers.asciicast import exchanges
 from bestofn.readers.document import Document, digest, parse_json
 from bestofn.readers.draft import Draft, Source
-from bestofn.readers.places import bare
 from bestofn.readers.problem import Problem, ProblemKind
 from bestofn.readers.recording import seconds_between
 from bestofn.readers.text import clean
@@ -93,7 +92,7 @@ def read_directory(source: Source) -> Iterator[Draft | Problem]:
         name=name(stated.get("trial_name")) or own_name,
         steps=terminal.steps,
         label=_label(results, mode),
-        ending=Ending(_AGENT_ENDINGS[mode], reason=mode) if mode in _AGENT_ENDINGS else Ending(),
+        ending=_ending(results, mode),
         coverage=terminal.coverage,
         instruction=clean(string(stated.get("instruction"))),
         usage=Usage(
@@ -128,8 +127,15 @@ def _label(results: dict[str, Any] | None, mode: str) -> Label:
     return Label.unknown(mode or ("no is_resolved" if resolved is None else "is_resolved is neither true nor false"))
 
 
+def _ending(results: dict[str, Any] | None, mode: str) -> Ending:
+    """What the failure mode tells of the agent; a trial without results was interrupted."""
+    if results is None:
+        return Ending(EndingState.UNFINISHED, reason="no results.json")
+    return Ending(_AGENT_ENDINGS[mode], reason=mode) if mode in _AGENT_ENDINGS else Ending()
+
+
 def _agent_files(folder: Path) -> tuple[Path, Path, Path]:
-    """The files that hold what the agent did, the best first; older runs keep sessions/ at other places of the tree."""
+    """The files that hold what the agent did, the best first."""
     return folder / "sessions" / "agent.cast", folder / "sessions" / "agent.log", folder / "panes" / "post-agent.txt"
 
 

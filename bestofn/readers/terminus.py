@@ -30,7 +30,7 @@ def rewritten(steps: list[Step]) -> list[Step]:
 
 
 def instruction_in(prompt: str) -> str:
-    """The task inside the first prompt, which is otherwise the harness's own; the whole prompt where it has no frame."""
+    """The task inside the first prompt, which is otherwise the harness's own; without its frame, the whole prompt."""
     _, mark, rest = prompt.partition(_TASK)
     task, end, _ = rest.rpartition(_SCREEN)
     return task.strip() if mark and end else prompt

@@ -26,7 +26,7 @@ _WORDS = "record|task|attempt|step|cut|note|preface|begin|end"
 _OUR_MARK = re.compile(rf"\[(?=\s*[A-Za-z0-9]{{3,16}}\s+(?:=+\s*)?(?:{_WORDS})\b)", re.IGNORECASE)
 
 # Lines that part a record from a question: === 3f9a2c81 END OF RUN ===.
-_RULED_MARK = re.compile(r"={3,}(?=\s{0,4}[0-9a-f]{6,16}\s)", re.IGNORECASE)
+_RULED_MARK = re.compile(r"(?<!=)={3,}+(?=\s{0,4}[0-9a-f]{6,16}\s)", re.IGNORECASE)
 # Every tag that ends like ours (name_3f9a2c81), and the names that judges' answers go by.
 _ANSWER_TAG = re.compile(
     r"<(?=(\s{0,8}/?\s{0,8}(?:[A-Za-z][A-Za-z0-9_-]{0,40}_[0-9a-f]{8}(?:_\d{1,4})?|(?:[A-Za-z]{1,20}[_-])?"

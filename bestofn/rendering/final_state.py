@@ -20,10 +20,15 @@ from bestofn.trajectory import Actor, Step, Trajectory
 
 LAST_TEXTS = 6
 """Texts at the end that are shown whatever they are."""
+MORE_TEXTS = 40
+"""Texts at the end that are shown as far as there is room left."""
 LAST_CHECKS = 4
 """Checks that are shown with their outputs."""
 LAST_WRITES = 10
 """Writes that are shown: for every file the last one that wrote it whole, and the changes since."""
+
+LOOK_BACK = 4000
+"""Texts from the end among which checks and writes are looked for."""
 
 _PATH_NAMES = (
     "path", "file_path", "filepath", "filePath", "filename", "file", "target_file", "targetFile", "notebook_path",
@@ -71,17 +76,19 @@ def final_run(trajectory: Trajectory, found: Sequence[Entry], thought: int, word
 def final_weights(found: Sequence[Entry]) -> Floats:
     """(len(found),) weights: the end above all, then the last checks, then what was last written."""
     weights = np.zeros(len(found))
-    done = [_activity(entry) for entry in found]
+    recent = range(len(found) - 1, max(len(found) - LOOK_BACK, 0) - 1, -1)
+    done = {place: _activity(found[place]) for place in recent}
     for rank, place in enumerate(_last_writes(found, done)):
         weights[place] = 0.8 / (1.0 + rank / 6.0)
-    checks = [place for place in range(len(found) - 1, -1, -1) if Activity.CHECK in done[place]][:LAST_CHECKS]
+    checks = [place for place in recent if Activity.CHECK in done[place]][:LAST_CHECKS]
     for rank, place in enumerate(checks):
         for at in (place, *_outputs(found, place)):
             weights[at] = max(weights[at], 1.0 / (1.0 + rank / 4.0))
-    for from_end in range(min(LAST_TEXTS, len(found))):
+    for from_end in range(min(MORE_TEXTS, len(found))):
         place = len(found) - 1 - from_end
-        weights[place] = max(weights[place], 2.0 - from_end / LAST_TEXTS)
-    said = next((p for p in range(len(found) - 1, -1, -1) if found[p].kind is Kind.MESSAGE and not done[p]), None)
+        late = 2.0 - from_end / LAST_TEXTS if from_end < LAST_TEXTS else 0.3 / (1.0 + (from_end - LAST_TEXTS) / 8.0)
+        weights[place] = max(weights[place], late)
+    said = next((place for place in recent if found[place].kind is Kind.MESSAGE and not done[place]), None)
     if said is not None:
         weights[said] = 2.0
     return weights
@@ -105,12 +112,12 @@ def _outputs(found: Sequence[Entry], place: int) -> list[int]:
     return outputs
 
 
-def _last_writes(found: Sequence[Entry], done: Sequence[tuple[Activity, ...]]) -> list[int]:
-    """Places of the writes that made the files what they are, latest first."""
+def _last_writes(found: Sequence[Entry], done: Mapping[int, tuple[Activity, ...]]) -> list[int]:
+    """Places of the writes that made the files what they are, latest first as `done` is."""
     settled: set[str] = set()
     places: list[int] = []
-    for place in range(len(found) - 1, -1, -1):
-        if Activity.EDIT not in done[place]:
+    for place, activity in done.items():
+        if Activity.EDIT not in activity:
             continue
         path, whole = written(found[place])
         if path in settled or not (path or _holds_content(found[place])):

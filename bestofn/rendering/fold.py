@@ -1,4 +1,4 @@
-"""Takes out of a text what tells a judge nothing: base64, blank lines, spaces and one line many times over.
+"""Takes out of a text what tells a judge nothing: base64, blank lines, one line or character many times over.
 
 Each leaves a mark that says how much was there, and each is counted, so that what is shown and what is cut add up.
 """
@@ -15,6 +15,8 @@ MINIMUM_BASE64 = 256
 MINIMUM_BLANK = 4
 MINIMUM_REPEATS = 5
 MINIMUM_SPACES = 200
+MINIMUM_RUN = 400
+"""Times that one character stands in a row before it is folded."""
 _DISTINCT = 30
 """Characters of its alphabet that base64 of any length shows, and that words, DNA or rulers do not."""
 
@@ -68,7 +70,7 @@ def fold(text: str, mark: Mark) -> Folded:
     """The text with marks for what was taken out."""
     if len(text) < MINIMUM_SPACES and "\n\n\n" not in text and not _REPEATS.search(text):
         return Folded(text)
-    found = sorted([*_base64(text), *_simple(text)])
+    found = sorted([*_base64(text), *_simple(text), *_runs(text)])
     parts: list[str] = []
     spans: list[Span] = []
     position = length = 0
@@ -108,6 +110,28 @@ def _simple(text: str) -> Iterator[_Place]:
             first = match.end(1) + 1
             lines = (match.end() - first) // (len(match[1]) + 1)
             yield _Place(first, match.end() - 1, "repeated", lines)
+
+
+def _runs(text: str) -> Iterator[_Place]:
+    """One character many times over, all but the first of it.
+
+    Whatever is twice as long as a block holds a whole block of one character, so that few places are looked at.
+    """
+    block, end = MINIMUM_RUN // 2, 0
+    for position in range(0, len(text) - block + 1, block):
+        character = text[position]
+        if position < end or character.isspace() or text.count(character, position, position + block) < block:
+            continue
+        start = position
+        while start > 0 and text[start - 1] == character:
+            start -= 1
+        end = position + block
+        while text.startswith(character * block, end):
+            end += block
+        while end < len(text) and text[end] == character:
+            end += 1
+        if end - start > MINIMUM_RUN:
+            yield _Place(start + 1, end, "run", end - start - 1)
 
 
 def _base64(text: str) -> Iterator[_Place]:

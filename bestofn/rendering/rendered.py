@@ -20,6 +20,8 @@ class CutKind(StrEnum):
     BASE64 = "base64"
     BLANK = "blank"
     REPEATED = "repeated"
+    RUN = "run"
+    """One character many times over."""
     SPACES = "spaces"
     REASONING = "reasoning"
     """What the agent thought, left out by choice."""

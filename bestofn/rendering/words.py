@@ -31,6 +31,7 @@ _VARIABLES: dict[str, dict[str, frozenset[str]]] = {
         "base64": frozenset({"characters"}),
         "blank": frozenset({"lines"}),
         "repeated": frozenset({"lines"}),
+        "run": frozenset({"characters"}),
         "spaces": frozenset({"characters"}),
     },
     "notes": {

@@ -23,7 +23,7 @@ def run(command: list[str], env: dict[str, str] | None = None) -> Run:
     """Run a command to its end, output read and thrown away; its failure is ours."""
     begin = time.perf_counter()
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, **(env or {})}
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=_environment(env)
     )
     assert process.stderr is not None
     complaint = process.stderr.read()
@@ -33,6 +33,11 @@ def run(command: list[str], env: dict[str, str] | None = None) -> Run:
     if process.returncode != 0:
         sys.exit(f"{' '.join(command)} failed with {process.returncode}: {complaint.decode()[-2000:]}")
     return Run(seconds, usage.ru_maxrss / 1024)
+
+
+def _environment(env: dict[str, str] | None) -> dict[str, str]:
+    """This process's environment, with compiled modules kept as an installed package has them."""
+    return {**{k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}, **(env or {})}
 
 
 def alternate(commands: list[list[str]], rounds: int, env: dict[str, str] | None = None) -> list[list[Run]]:
