@@ -33,7 +33,7 @@ def write(table: FeatureTable, path: Path) -> None:
     """Write `.csv` (with `about` beside it as `.about.json`) or `.parquet`. Raises TableError for another ending."""
     import orjson
 
-    about = orjson.dumps({"bestofn": _version(), **table.about}, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+    about = orjson.dumps(dict(table.about), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
     try:
         if path.suffix == ".csv":
             _write_csv(table, path)
@@ -44,13 +44,6 @@ def write(table: FeatureTable, path: Path) -> None:
             raise TableError(f"cannot write '{path}': the ending must be .csv or .parquet")
     except OSError as error:
         raise TableError(f"cannot write '{path}': {error.strerror or error}") from error
-
-
-def _version() -> str:
-    """The version that writes the table."""
-    from importlib.metadata import version
-
-    return version("bestofn")
 
 
 def read(path: Path) -> FeatureTable:

@@ -16,7 +16,10 @@ from bestofn.trajectory import Actor, Command, EndingState, LabelKind, Observati
 
 GOLD = "GOLD-1234"
 SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
-TASK = "<pr_description>\nConsider the following PR description:\nAdd a colon.\n</pr_description>\n\nTo finish: `echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT`."
+TASK = (
+    "<pr_description>\nConsider the following PR description:\nAdd a colon.\n</pr_description>\n\n"
+    f"To finish, run `{SUBMIT}`."
+)
 
 
 def said(text: str, command: str, fence: str = "bash") -> dict[str, Any]:

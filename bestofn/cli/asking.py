@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 DEFAULT_CRITERIA = "terminal"
 MAX_MISSING = 0.05
 """Share of missing answers above which a run counts as failed."""
+PASSING = frozenset({
+    "no content", "server gone", "timed out", "rate limited", "server error", "broken answer", "access denied",
+    "budget spent",
+})  # fmt: skip
+"""Reasons of missing answers that are not kept, so that another run asks again."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,8 @@ class Asked:
         typer.Option(
             "--criteria",
             metavar="NAME|FILE",
-            help=f"What is asked: built-in criteria or a Markdown file. May be given several times. Default: {DEFAULT_CRITERIA}.",
+            help="What is asked: built-in criteria or a Markdown file. May be given several times. "
+            f"Default: {DEFAULT_CRITERIA}.",
             show_default=False,
         ),
     ] = None
@@ -221,20 +227,43 @@ def answering(asked: Asked, model: str | None, *, quiet: bool = False) -> Iterat
             cache.close()
 
 
+def judged(pool: str, model: str | None, asked: Asked, *, format: str | None, quiet: bool) -> Judgement:
+    """A model's judgement of a pool."""
+    from bestofn.catalogue import load_pool
+    from bestofn.judge.judging import judge
+
+    criteria = asked.criteria_sets()
+    with answering(asked, model, quiet=quiet) as answerer:
+        return judge(load_pool(pool, format=format), criteria, answerer, asked.showing())
+
+
 def finish(judgement: Judgement, asked: Asked, *, quiet: bool = False) -> None:
     """Tell how a run went, and exit with 1 where too much is missing."""
     from bestofn.cli import BELOW_BAR
     from bestofn.cli.output import percent, remark
+    from bestofn.llm.letters import State
 
     for line in judgement.lines():
         remark(line, quiet=quiet)
     missing = max(judgement.share_missing, judgement.summary.share_missing)
     if missing > asked.max_missing:
-        remark(
-            f"{percent(missing)} of the scores are missing, more than --max-missing {asked.max_missing:g}: run the "
-            "same command again to ask only for those"
-        )
+        again = sum(n for reason, n in judgement.summary.reasons[State.MISSING].items() if reason in PASSING)
+        rest = f"; to ask for the {again} that did not come, run the same command again" if again else ""
+        remark(f"{percent(missing)} of the scores are missing, more than --max-missing {asked.max_missing:g}{rest}")
         raise typer.Exit(BELOW_BAR)
+
+
+def write_table(table: FeatureTable, output: Path | None) -> None:
+    """Write a feature table to a file, or as CSV to the screen."""
+    from dataclasses import replace
+
+    import bestofn
+    from bestofn.cli.output import write
+
+    if output is None:
+        write(table.to_frame().to_csv(index=False), None)
+    else:
+        replace(table, about={"bestofn": bestofn.__version__, **table.about}).write(output)
 
 
 def write_states(columns: Sequence[Column], table: FeatureTable, asked: Asked, beside: Path | None) -> None:

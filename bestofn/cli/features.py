@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bestofn.cli.asking import Asked, sharing_options
 from bestofn.cli.options import (
     BanksOption,
     FormatOption,
@@ -21,7 +22,9 @@ from bestofn.cli.options import (
 )
 
 
+@sharing_options
 def features(
+    asked: Asked,
     pool: PoolOption = "",
     output: OutputOption = None,
     banks: BanksOption = None,
@@ -32,6 +35,15 @@ def features(
     describe: Annotated[
         bool, typer.Option("--list", help="List the features and why they are there; reads no pool.")
     ] = False,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            "--judge",
+            metavar="MODEL",
+            help="Add a model's scores, in columns named llm_...; see `bestofn judge` for what that takes.",
+            show_default=False,
+        ),
+    ] = None,
     json: JsonOption = False,
     format: FormatOption = None,
     pass_at: PassAtOption = None,
@@ -44,9 +56,12 @@ def features(
     """Write a pool's feature table: one row an attempt, one column a feature, empty where the recording cannot tell.
 
     The ending of the file decides: .csv or .parquet. `bestofn select` and `evaluate` take such a file with --table.
+    With --judge or --replay a model's scores stand beside the others, and the state of each goes to a file beside the
+    table; exit code 1 where too many are missing.
 
     Example: bestofn features --pool demo -o table.parquet
     """
+    from bestofn.cli.asking import finish, judged, write_states, write_table
     from bestofn.cli.output import remark, write
     from bestofn.cli.reading import Reading
     from bestofn.errors import UsageError
@@ -63,15 +78,17 @@ def features(
         raise UsageError(f"cannot write '{output}': the ending must be .csv or .parquet")
     reading = Reading(banks, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
     table = reading.table(pool, names)
-    if output is None:
-        write(table.to_frame().to_csv(index=False), None)
-        return
-    from bestofn.table_file import write as write_table
-
+    judgement = None
+    if judge is not None or asked.replay is not None:
+        judgement = judged(pool, judge, asked, format=format, quiet=quiet)
+        table = judgement.onto(table)
     write_table(table, output)
-    remark(
-        f"{output}: {len(table)} attempts at {len(table.task_names)} tasks, {len(table.columns)} features", quiet=quiet
-    )
+    if output is not None:
+        size = f"{len(table)} attempts at {len(table.task_names)} tasks, {len(table.columns)} features"
+        remark(f"{output}: {size}", quiet=quiet)
+    if judgement is not None:
+        write_states(judgement.columns, table, asked, output)
+        finish(judgement, asked, quiet=quiet)
 
 
 def _described(names: list[str] | None, banks: list[str] | None, json: bool) -> str:

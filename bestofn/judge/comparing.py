@@ -6,16 +6,17 @@ Each ends in columns of one table and in selectors over them, so that one evalua
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bestofn.criteria import CriteriaSet
 from bestofn.errors import UsageError
 from bestofn.judge.diagnosis import Judgments, Recorded
 from bestofn.judge.plan import methods_of
-from bestofn.judge.question import Asking, Method, Tasks, task_runs
+from bestofn.judge.question import Asking, Method, Tasks, calls, task_runs
 from bestofn.judge.score import Column
 from bestofn.judge.showing import Showing
 from bestofn.judge.shown import ShownCounts
+from bestofn.llm.answer import Missing
 from bestofn.llm.client import Answerer
 from bestofn.llm.request import Request
 from bestofn.pool import Pool
@@ -77,21 +78,30 @@ def selectors(columns: Mapping[str, Sequence[Column]]) -> list[Selector]:
     return found
 
 
-def planned(
-    methods: Sequence[Method], pool: Pool, answerer: Answerer, *, tasks: Tasks | None = None
-) -> Iterator[list[Request]]:
-    """Every request that the methods have now, group by group, with known answers taken into account.
+@dataclass
+class Plan:
+    """What some methods would ask about a pool now."""
 
-    A tournament whose second round depends on answers that are not there plans its first round only.
+    methods: Sequence[Method]
+    pool: Pool
+    answerer: Answerer
+    """Gives what is known and sends nothing, such as an offline `Client` or a `Replay`."""
+    tasks: Tasks = task_runs
+    later: int = field(default=0, init=False)
+    """Requests, at most, that depend on answers which are not there. Known once `groups` came to its end."""
 
-    Parameters
-    ----------
-    answerer
-        Gives what is known and sends nothing, such as an offline `Client` or a `Replay`.
-    """
-    asking = Asking(methods)
-    for round in range(asking.rounds):
-        for group in asking.groups(round, (tasks or task_runs)(pool)):
-            for request, outcome in answerer.answer([group]):
-                asking.take(request, outcome)
-            yield group
+    def groups(self) -> Iterator[list[Request]]:
+        """Every request, group by group. Known answers are taken into account: a tournament whose next round depends
+        on others gives no request for it."""
+        asking = Asking(self.methods)
+        unknown = 0
+        for round in range(asking.rounds):
+            given = 0
+            for group in asking.groups(round, self.tasks(self.pool)):
+                for request, outcome in self.answerer.answer([group]):
+                    asking.take(request, outcome)
+                    unknown += isinstance(outcome, Missing)
+                given += len(group)
+                yield group
+            if round and unknown:
+                self.later += max(0, calls(self.methods, self.pool, round) - given)

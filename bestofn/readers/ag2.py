@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+import re2
+
 from bestofn.readers import mast_logs
 from bestofn.readers.document import Document, digest
 from bestofn.readers.draft import Draft, Source
@@ -29,7 +31,7 @@ SUMMARY = "AG2 (AutoGen) group chats and the other annotated runs of the MAST co
 
 _EXECUTED = re.compile(r"\Aexitcode: (-?\d{1,9}) \(execution (?:succeeded|failed)\)\s*?\nCode output:[ \n]?", re.DOTALL)
 """How AG2 reports that it ran the code of the message before."""
-_BLOCK = re.compile(r"```[ \t]*(\w*)[ \t]*\n(.*?)\n[ \t]*```[ \t]*\n?", re.DOTALL)
+_BLOCK = re2.compile(r"(?s)```[ \t]*(\w*)[ \t]*\n(.*?)\n[ \t]*```[ \t]*\n?")
 """A block of code that AG2 would run: its language and text."""
 _LANGUAGES = {"python": "python", "py": "python", "sh": "sh", "shell": "sh", "bash": "bash"}
 """Languages of blocks that are code to run, and the tool that runs them."""

@@ -83,10 +83,10 @@ def read(document: Document, source: Source) -> Iterator[Draft | Problem]:
         yield from _attempt(record, source, where, digest, None if single else index)
 
 
-def trajectories_from(trajectory: dict[str, Any], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """A trajectory with the parts that continue it, and the names of parts that are not there or are none."""
+def trajectories_from(trajectory: dict[str, Any], path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """The trajectory in a file with the parts that continue it, and the names of parts that are not there or are none."""
     parts, missing = [trajectory], list[str]()
-    seen: set[str] = set()
+    seen = {path.name}
     while len(parts) < _CONTINUATIONS:
         reference = name(parts[-1].get("continued_trajectory_ref"))
         file = Path(reference.replace("\\", "/")).name if "\0" not in reference else ""
@@ -94,7 +94,7 @@ def trajectories_from(trajectory: dict[str, Any], folder: Path) -> tuple[list[di
             break
         seen.add(file)
         try:
-            part = load_json_file(folder / file)
+            part = load_json_file(path.parent / file)
         except (OSError, ValueError):
             part = None
         if not is_trajectory(part):
@@ -132,7 +132,7 @@ def _attempt(record: Record, source: Source, where: str, digest: str, index: int
     wrapper = record.wrapper
     recording = None
     if record.trajectory is not None:
-        parts, missing = trajectories_from(record.trajectory, source.path.parent)
+        parts, missing = trajectories_from(record.trajectory, source.path)
         for file in missing:
             yield Problem(ProblemKind.TRUNCATED, where, f"its continuation {file} is not there")
         recording = recording_of(parts)

@@ -94,7 +94,7 @@ def _parts(trajectory: Any, folder: Path) -> tuple[list[dict[str, Any]], list[st
     """The trajectory with its continuations: by its references, else by the numbers of their files."""
     if not is_trajectory(trajectory):
         return [], []
-    parts, missing = trajectories_from(trajectory, folder)
+    parts, missing = trajectories_from(trajectory, folder / "trajectory.json")
     if len(parts) > 1 or missing:
         return parts, missing
     numbered = sorted((int(m[1]), path) for path in folder.iterdir() if (m := _CONTINUATION.fullmatch(path.name)))

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import re2
+
 from bestofn.readers.text import clean
 from bestofn.readers.values import amount, string
 from bestofn.trajectory import Actor, Command, Coverage, Ending, EndingState, Step, Usage
@@ -13,8 +15,8 @@ from bestofn.trajectory import Actor, Command, Coverage, Ending, EndingState, St
 _HYPER_HEAD = re.compile(r"(?m)^HyperAgent_\S* - [A-Z]+ - ")
 _HYPER_TURN = re.compile(r"([\w -]{1,60}?)(?:'s Response|->([\w -]{1,60}?)): ?")
 """Who speaks in an entry, and to whom; all other entries are of the program itself."""
-_ACTION = re.compile(r"Action:\s*\n```[ \t]*(\w*)[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
-_META_HEAD = re.compile(r"(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? *\| *[A-Z]+ *\| *[^\n|]*? - ([^\n]*)\n?")
+_ACTION = re2.compile(r"(?s)Action:\s*\n```[ \t]*(\w*)[ \t]*\n(.*?)\n[ \t]*```")
+_META_HEAD = re2.compile(r"(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? *\| *[A-Z]+ *\| *[^\n|]*? - ([^\n]*)\n?")
 _META_TURN = re.compile(r"(\w[^:()\n]{0,60}(?:\([^()\n]{1,60}\))?): to do ")
 _TASK_LENGTH = 200
 
@@ -33,7 +35,7 @@ class Recorded(NamedTuple):
     """Items that are no turns."""
 
 
-def _entries(head: re.Pattern[str], text: str) -> Iterator[tuple[re.Match[str], str]]:
+def _entries(head: Any, text: str) -> Iterator[tuple[Any, str]]:
     """The entries of a log: each head with what stands below it up to the next."""
     heads = list(head.finditer(text))
     for index, found in enumerate(heads):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+import re2
+
 from bestofn.readers.ending import SUBMIT_MARK
 from bestofn.readers.messages import is_message
 from bestofn.readers.mini_outputs import Output, output
@@ -15,10 +17,8 @@ SUBMIT = (SUBMIT_MARK, "MINI_SWE_AGENT_FINAL_OUTPUT")
 """What a command prints to hand the work in, in newer and oldest versions."""
 
 _OWN_FENCE = "mswea_bash_command"
-_OWN_BLOCK = re.compile(
-    r"```mswea_bash_command\s*\n(.*?)\n```|<mswea_bash_command>(.*?)</mswea_bash_command>", re.DOTALL
-)
-_BASH_BLOCK = re.compile(r"```bash\s*\n(.*?)\n```()", re.DOTALL)
+_OWN_BLOCK = re2.compile(r"(?s)```mswea_bash_command\s*\n(.*?)\n```|<mswea_bash_command>(.*?)</mswea_bash_command>")
+_BASH_BLOCK = re2.compile(r"(?s)```bash\s*\n(.*?)\n```()")
 _HARNESS = re.compile(r"(?i)\bexactly one action\b|\btool call error\b|\A\s*<error>|please always provide")
 """How the harness tells the model that it wrote no action, in versions that do not mark such messages."""
 
@@ -48,7 +48,7 @@ class _Translation:
 
     def __init__(self, recorded: list[Any]) -> None:
         self.recorded = recorded
-        own = any(_OWN_FENCE in text_of(mapping(message).get("content")) for message in recorded)
+        own = any(_OWN_FENCE in _raw(mapping(message).get("content")) for message in recorded)
         self.block = _OWN_BLOCK if own else _BASH_BLOCK
         """What is run: blocks with the harness's own mark where the recording has it anywhere, else bash."""
         self.messages: list[dict[str, Any]] = []
@@ -129,6 +129,11 @@ class _Translation:
             self.submits = False
         result = {"content": shown.text, "exit_code": shown.exit_code, "cut": shown.cut}
         self.messages.append({"role": "tool", "tool_call_id": call_id, **result})
+
+
+def _raw(content: Any) -> str:
+    """A message's text as it stands, which is enough to look for a mark."""
+    return content if isinstance(content, str) else text_of(content)
 
 
 def _call(action: Any, spare_id: str) -> dict[str, Any]:

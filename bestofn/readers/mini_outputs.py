@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+import re2
+
 from bestofn.readers.document import parse_json
 from bestofn.readers.exit_code import output_of
 from bestofn.readers.text import text_of
@@ -14,8 +16,8 @@ _TAGGED = re.compile(
     r"\A\s*(?:<exception>(?P<exception>.*?)</exception>\s*)?<returncode>\s*(?P<code>-?\d{1,9})\s*</returncode>\s*",
     re.DOTALL,
 )
-_HEAD = re.compile(r"<output_head>\n?(.*?)\n?</output_head>", re.DOTALL)
-_TAIL = re.compile(r"<output_tail>\n?(.*?)\n?</output_tail>", re.DOTALL)
+_HEAD = re2.compile(r"(?s)<output_head>\n?(.*?)\n?</output_head>")
+_TAIL = re2.compile(r"(?s)<output_tail>\n?(.*?)\n?</output_tail>")
 _ELIDED = re.compile(r"<elided_chars>\s*(\d+)")
 _TIMED_OUT = re.compile(r"\A\s*The last command <command>.*?</command> timed out", re.DOTALL)
 _NOT_RUN = "action was not executed"

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import re2
+
 from bestofn.readers import resolved
 from bestofn.readers.document import Document, digest
 from bestofn.readers.draft import Draft, Source
@@ -31,8 +33,8 @@ SUMMARY = (
 
 _LIMITS = frozenset({"limitsexceeded", "timeexceeded"})
 _INFO_KEYS = frozenset({"exit_status", "model_stats", "mini_version", "submission"})
-_TASK_TEXT = re.compile(
-    r"<pr_description>\s*(?:Consider the following PR description:)?\s*(.*?)\s*</pr_description>", re.DOTALL
+_TASK_TEXT = re2.compile(
+    r"(?s)<pr_description>\s*(?:Consider the following PR description:)?\s*(.*?)\s*</pr_description>"
 )
 _GENERIC = re.compile(
     r"(?i)(?:trajectory|traj|run|attempt|trial|rollout|sample|seed|output|result|last_mini_run)?[-_.]?\d*"

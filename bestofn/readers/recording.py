@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from bestofn.readers import forge, terminus
+from bestofn.readers import fenced, forge, terminus
 from bestofn.readers.calls import command_of
 from bestofn.readers.ending import MINI_SWE_AGENT, ending_of
 from bestofn.readers.exit_code import code_in, output_of
@@ -32,7 +32,7 @@ _CUT = re.compile(r"\(\+\d+ (?:chars?|characters|bytes|lines)\)\Z")
 """How a converter marks a text of which it kept only the beginning."""
 _CUT_MARK = 40
 """Characters at the end of a text in which the mark stands."""
-_ECHO = re.compile(r"(?:Execute \[[^\]\n]*\]|Executed|Running command:) ?")
+_ECHO = re.compile(r"(?:Execute \[[^\]\n]*\]|Executed|Running command:|(?:Read|Writ|Edit)ing file:) ?")
 """Begins a message that a harness makes up to say again which call the step makes."""
 
 
@@ -86,7 +86,7 @@ def _dialect(agent: str) -> Callable[[list[Step]], list[Step]] | None:
         return forge.rewritten
     if agent.startswith("terminus"):
         return terminus.rewritten
-    return None
+    return fenced.rewritten if agent in MINI_SWE_AGENT else None
 
 
 def _turn(record: dict[str, Any], agent: str) -> Step | None:
@@ -111,7 +111,7 @@ def _turn(record: dict[str, Any], agent: str) -> Step | None:
         if _repeats(message, commands, ids):
             message = ""
     observed = record.get("observation")
-    observations = _observations(observed, commands, ids, agent) if isinstance(observed, dict) else ()
+    observations = _observations(observed, commands, ids, agent) if observed else ()
     return Step(actor, message, reasoning, commands, observations)
 
 
@@ -137,22 +137,27 @@ def _repeats(message: str, commands: tuple[Command, ...], ids: list[str]) -> boo
         return False
     rest = message[begin.end() :]
     command = commands[0]
-    return rest == command.text or rest == f"{command.tool} {ids[0]}"
+    return rest in (command.text, f"{command.tool} {ids[0]}", *(command.arguments or {}).values())
 
 
-def _observations(
-    observed: dict[str, Any], commands: tuple[Command, ...], ids: list[str], agent: str
-) -> tuple[Observation, ...]:
+def _observations(observed: Any, commands: tuple[Command, ...], ids: list[str], agent: str) -> tuple[Observation, ...]:
     """What came back, each with its call: by id; by position only where there are as many results as calls."""
-    results = [result for result in items(observed.get("results")) if isinstance(result, dict)]
+    if isinstance(observed, str):
+        observed = [{"content": observed}]
+    listed = observed.get("results") if isinstance(observed, dict) else observed
+    results = [result for result in items(listed) if isinstance(result, dict)]
     by_position = len(results) == len(commands) and not any(result.get("source_call_id") for result in results)
     found: list[Observation] = []
+    answered: set[int | None] = set()
     for index, result in enumerate(results):
         content = result.get("content")
         if content is None:
             # No output was recorded, which is not an empty one; references to sub-agents have none.
             continue
         call = index if by_position else _index(ids, result.get("source_call_id"))
+        if call in answered:
+            call = None
+        answered.add(call)
         tool = commands[call].tool if call is not None else ""
         found.append(_observation(content, result, call, tool, agent))
     return tuple(found)
@@ -171,7 +176,8 @@ def _observation(content: Any, result: dict[str, Any], call: int | None, tool: s
         return Observation(clean(text), call)
     if agent in MINI_SWE_AGENT:
         shown = output({"role": "tool", "content": text, "extra": result.get("extra")})
-        return Observation(*(("", call) if shown is None else (shown.text, call, shown.exit_code, shown.cut)))
+        if shown is not None:
+            return Observation(shown.text, call, shown.exit_code, shown.cut)
     code = code_in(result.get("extra"))
     if agent == "claude-code":
         text, code = _claude_output(text, tool, code)

@@ -92,15 +92,16 @@ def _voice(step: Step, words: Words) -> tuple[Kind, str]:
 def _actions(number: int, step: Step, words: Words, recorded: bool) -> Iterator[Entry]:
     """The commands of a step, each followed by what came back for it; what names no command comes last."""
     told = all(observation.command is not None for observation in step.observations)
-    for index, command in enumerate(step.commands):
-        answers = [observation for observation in step.observations if observation.command == index]
-        remark = words.notes["no_result"] if recorded and told and not answers else ""
-        yield Entry(number, Kind.COMMAND, _command_title(command, step, words), shown(command), remark, command)
-        for observation in answers:
-            yield _output(number, observation, words)
+    answers: dict[int, list[Observation]] = {}
+    loose: list[Observation] = []
     for observation in step.observations:
-        if observation.command is None or not 0 <= observation.command < len(step.commands):
-            yield _output(number, observation, words)
+        known = observation.command is not None and 0 <= observation.command < len(step.commands)
+        (answers.setdefault(observation.command or 0, []) if known else loose).append(observation)
+    for index, command in enumerate(step.commands):
+        remark = words.notes["no_result"] if recorded and told and index not in answers else ""
+        yield Entry(number, Kind.COMMAND, _command_title(command, step, words), shown(command), remark, command)
+        yield from (_output(number, observation, words) for observation in answers.get(index, ()))
+    yield from (_output(number, observation, words) for observation in loose)
 
 
 def _output(number: int, observation: Observation, words: Words) -> Entry:

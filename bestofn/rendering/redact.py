@@ -22,8 +22,13 @@ from bestofn.errors import ContentError
 _RULE_KEYS = frozenset({"name", "why", "keywords", "pattern", "skip", "minimum", "mixed", "matches"})
 _FILE_KEYS = frozenset({"placeholder", "code", "misses", "rule"})
 _SKIPS = ("", "variable", "placeholder", "code")
-_VARIABLE = re2.compile(r"\$.+|<.*>|\{.*\}|%\(?\w+\)?s?|\*+|\[REDACTED:.*\]")
+_VARIABLE = re2.compile(r"\$.+|<.*>|\{.*\}|%\(?\w+\)?s?|\*+")
 """What stands for a value to be filled in, where even a weak password counts as one."""
+_OPENING = "[REDACTED:"
+_LONGEST = 80
+"""Characters of the longest placeholder."""
+_REST = 4
+"""Fewer characters than this behind a placeholder are no secret."""
 _BARE = "bare"
 """Groups of values without quotes, where a name in a program looks the same."""
 _CALL = "call"
@@ -99,7 +104,7 @@ def _secret(match: Any, rule: Rule, rules: Rules) -> Found | None:
     group = next((name for name in rule.groups if match.group(name)), "")
     start, end = match.span(rule.pattern.groupindex[group] if group else 0)
     value = match.group(group) if group else match.group()
-    if len(value) < rule.minimum:
+    if len(value) < rule.minimum or _is_placeholder(match.string, start, end):
         return None
     if rule.mixed and not (any(c.isdigit() for c in value) and any(c.isalpha() for c in value)):
         return None
@@ -112,6 +117,15 @@ def _secret(match: Any, rule: Rule, rules: Rules) -> Found | None:
     if _CALL in rule.pattern.groupindex and match.group(_CALL):
         return None
     return Found(start, end, rule.name)
+
+
+def _is_placeholder(text: str, start: int, end: int) -> bool:
+    """True where a part of a text is one of our own placeholders, or lies in one, but for a character or two."""
+    begin = text.rfind(_OPENING, max(start - _LONGEST, 0), start + len(_OPENING))
+    if begin < 0 or begin > start:
+        return False
+    closing = text.find("]", begin, begin + _LONGEST)
+    return closing >= 0 and end - closing - 1 < _REST
 
 
 @lru_cache(maxsize=1)
@@ -211,7 +225,10 @@ def _joined(text: str) -> str:
 
 def _compiled(pattern: str, where: str) -> Any:
     """A compiled RE2 pattern."""
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re2.compile(pattern)
+        return re2.compile(pattern, options)
     except re2.error as error:
-        raise ContentError(f"{where}: not an RE2 pattern: {error}") from error
+        what = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error
+        raise ContentError(f"{where}: not an RE2 pattern: {what}") from error
