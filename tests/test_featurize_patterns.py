@@ -107,7 +107,7 @@ def test_hostile_text_is_matched_in_linear_time(name: str) -> None:
     matcher = Matcher(EXPLOSIVE)
     raw = encode(HOSTILE[name])
     matcher.found(b"warm")
-    start = time.perf_counter()
+    start = time.process_time()
     for index in matcher.found(raw):
         matcher.count(index, raw)
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 60.0  # a hang takes hours: this is no stopwatch

@@ -259,7 +259,11 @@ def test_nothing_of_the_verifier_reaches_a_channel(tmp_path: Path) -> None:
     leaky = {
         **RESULT,
         "verifier_result": {"rewards": {GOLD: 1.0}, "details": GOLD},
-        "exception_info": {"exception_type": "AgentTimeoutError", "exception_message": GOLD, "exception_traceback": GOLD},
+        "exception_info": {
+            "exception_type": "AgentTimeoutError",
+            "exception_message": GOLD,
+            "exception_traceback": GOLD,
+        },
         "agent_result": {"metadata": GOLD, "rollout_details": [GOLD]},
         "step_results": [GOLD],
         "task_checksum": GOLD,

@@ -47,7 +47,14 @@ def test_a_head_takes_nearly_all_its_tokens() -> None:
 
 @pytest.mark.parametrize(
     "run",
-    [" " * 70_000, "\n" * 70_000, " \n" * 40_000 + "   ", "\n" * 70_000 + "\t", " " * 70_000 + "\n\n ", "\u3000" * 70_000],
+    [
+        " " * 70_000,
+        "\n" * 70_000,
+        " \n" * 40_000 + "   ",
+        "\n" * 70_000 + "\t",
+        " " * 70_000 + "\n\n ",
+        "\u3000" * 70_000,
+    ],
 )
 @pytest.mark.parametrize("behind", ["word", "1", "{}", "漢", ""])
 def test_counts_stay_exact_where_long_white_space_is_parted(run: str, behind: str) -> None:
