@@ -6,19 +6,49 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bestofn.catalogue import load_pool as load_pool
+    from bestofn.errors import BestofnError as BestofnError
+    from bestofn.evaluation import evaluate as evaluate
     from bestofn.pool import Pool as Pool
+    from bestofn.pooling import fit_pools as fit_pools
+    from bestofn.scoring import score_pool as score_pool
+    from bestofn.selection import select as select
+    from bestofn.selector import Selector as Selector
+    from bestofn.selector_file import read_selector as read_selector
+    from bestofn.selector_file import write_selector as write_selector
     from bestofn.table import FeatureTable as FeatureTable
     from bestofn.trajectory import Task as Task
     from bestofn.trajectory import Trajectory as Trajectory
 
 _HOMES = {
-    "load_pool": "bestofn.catalogue",
-    "Pool": "bestofn.pool",
-    "FeatureTable": "bestofn.table",
-    "Task": "bestofn.trajectory",
-    "Trajectory": "bestofn.trajectory",
+    "BestofnError": "errors",
+    "FeatureTable": "table",
+    "Pool": "pool",
+    "Selector": "selector",
+    "Task": "trajectory",
+    "Trajectory": "trajectory",
+    "evaluate": "evaluation",
+    "fit_pools": "pooling",
+    "load_pool": "catalogue",
+    "read_selector": "selector_file",
+    "score_pool": "scoring",
+    "select": "selection",
+    "write_selector": "selector_file",
 }
-__all__ = ["FeatureTable", "Pool", "Task", "Trajectory", "load_pool"]
+__all__ = [
+    "BestofnError",
+    "FeatureTable",
+    "Pool",
+    "Selector",
+    "Task",
+    "Trajectory",
+    "evaluate",
+    "fit_pools",
+    "load_pool",
+    "read_selector",
+    "score_pool",
+    "select",
+    "write_selector",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -30,5 +60,5 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         from importlib import import_module
 
-        return getattr(import_module(_HOMES[name]), name)
+        return getattr(import_module(f"bestofn.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'bestofn' has no attribute '{name}'")

@@ -81,27 +81,28 @@ class Explained:
 def reasons(table: FeatureTable, explained: Explained) -> list[tuple[str, ...]]:
     """For each row, what moved it most: what the gate says first, then the largest contributions.
 
-    For an attempt above its task's middle these are what speaks for it, for others what speaks against it.
+    Contributions are compared among the attempts of a task that the gate treats alike. For an attempt above the middle
+    of these they are what speaks for it, for others what speaks against it.
     """
     dropped = gated(table) & explained.gate
-    total = explained.contributions.sum(axis=1)
-    members = rows_by_task(table.groups)
-    told: list[tuple[str, ...]] = []
-    for row in range(len(table)):
-        rows = members[table.groups[row]]
-        if table.empty[row]:
-            told.append(("no turn of the agent is recorded",))
-            continue
-        said = _gate_reasons(table, row) if dropped[row] else []
-        if not dropped[row] and dropped[rows].any():
-            said.append(_passed_gate(table, row))
-        sign = 1.0 if total[row] >= 0 else -1.0
-        for term in np.argsort(-explained.contributions[row] * sign, kind="stable"):
-            if len(said) >= MOST or explained.contributions[row, term] * sign <= 0:
-                break
-            said.append(_term_reason(table, explained.columns[term], row, rows))
-        told.append(tuple(said))
+    told: list[tuple[str, ...]] = [("no turn of the agent is recorded",)] * len(table)
+    for rows in rows_by_task(table.groups):
+        for alike in (rows[~table.empty[rows] & ~dropped[rows]], rows[~table.empty[rows] & dropped[rows]]):
+            said = explained.contributions[alike]
+            weights = said - said.mean(axis=0) if len(alike) else said
+            for row, moved in zip(alike.tolist(), weights, strict=True):
+                first = _gate_reasons(table, row) if dropped[row] else []
+                if not dropped[row] and dropped[rows].any():
+                    first = [_passed_gate(table, row)]
+                told[row] = tuple([*first, *_moves(table, explained.columns, moved, row, alike)][:MOST])
     return told
+
+
+def _moves(table: FeatureTable, columns: Sequence[str], moved: Floats, row: int, alike: Ints) -> list[str]:
+    """What speaks for a row, or against it, the largest first."""
+    sign = 1.0 if moved.sum() >= 0 else -1.0
+    order = [term for term in np.argsort(-moved * sign, kind="stable")[:MOST] if moved[term] * sign > 0]
+    return [_term_reason(table, columns[term], row, alike) for term in order]
 
 
 def _passed_gate(table: FeatureTable, row: int) -> str:
@@ -131,8 +132,10 @@ def _value(table: FeatureTable, column: str, row: int) -> float:
 def _term_reason(table: FeatureTable, column: str, row: int, rows: Ints) -> str:
     """One column's value against those of the other attempts."""
     values = table.column(column)
-    known = rows[~np.isnan(values[rows]) & ~table.empty[rows]]
-    others = values[known[known != row]]
+    others = values[rows[rows != row]]
+    others = others[~np.isnan(others)]
+    if np.isnan(values[row]) or len(others) == 0:
+        return f"{_named(column)} cannot be told {'here' if len(others) else 'of the others'}"
     place = _Place(values[row], int((others < values[row]).sum()), int((others > values[row]).sum()), others)
     return f"{_degree(column, place)} {_named(column)} ({_number(place.value)}; others {_range(others)})"
 

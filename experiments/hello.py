@@ -1,6 +1,6 @@
 """The library on one screen: read a pool, make its feature table, pick the best attempt of each task, be honest.
 
-    python experiments/hello.py [POOL]
+python experiments/hello.py [POOL]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ print(f"{len(table)} attempts at {len(table.task_names)} tasks, {len(table.colum
 
 # The pick of each task. With enough labelled tasks it comes from a selector fitted on the other tasks.
 selection = bestofn.select(table)
-print(selection.policy)
+print(f"policy: {selection.policy}")
 for task in selection.tasks[:3]:
     print(f"{task.task}: {' or '.join(task.pick)}")
 

@@ -314,6 +314,15 @@ def test_damaged_records_give_an_attempt_or_a_problem(tmp_path: Path) -> None:
     assert survives(chat, RECORD["messages"], tmp_path / "t" / "c.json") > 200
 
 
+def test_content_nested_beyond_reason_is_an_unreadable_file(tmp_path: Path) -> None:
+    """No depth of nesting fails the pool; the file is named."""
+    content: Any = "x"
+    for _ in range(450):
+        content = [{"content": content}]
+    file = written(tmp_path / "a.json", {"task": "t", "messages": [{"role": "user", "content": content}]})
+    assert pooled(file) == ([], [Problem(ProblemKind.UNREADABLE, "a.json", "nested too deeply")])
+
+
 def test_the_documented_example_is_read_as_it_says(tmp_path: Path) -> None:
     """Each example in data/FORMAT.md is read without a problem."""
     page = (content_root("data") / "FORMAT.md").read_text(encoding="utf-8")

@@ -127,7 +127,7 @@ def test_places_that_disagree_are_named(tmp_path: Path) -> None:
     trial(tmp_path / "a__1", RESULT, reward_txt="0")
     trial(tmp_path / "b__1", None, reward_json='{"reward": 1}', reward_txt="0")
     trial(tmp_path / "c__1", None, reward_json="{", reward_txt="0")
-    trial(tmp_path / "d__1", RESULT, reward_txt="1.0")
+    trial(tmp_path / "d__1", {**RESULT, "trial_name": "d__1"}, reward_txt="1.0")
     attempts, problems = pooled(tmp_path)
     assert [attempt.label.value for attempt in attempts] == [1.0, 1.0, 0.0, 1.0]
     said = "result.json says 1, verifier/reward.txt says 0; result.json counts"
@@ -142,7 +142,7 @@ def test_places_that_disagree_are_named(tmp_path: Path) -> None:
         Problem(
             ProblemKind.LABEL_CONFLICT,
             "c__1",
-            "verifier/reward.json says reward.json is not JSON, verifier/reward.txt says 0; verifier/reward.txt counts",
+            "reward.json is not JSON, verifier/reward.txt says 0; verifier/reward.txt counts",
         ),
     ]
     assert attempts[0].label.reason == said
@@ -255,7 +255,7 @@ def test_a_pipe_in_place_of_a_file_does_not_stop_the_reading(tmp_path: Path) -> 
 
 
 def test_nothing_of_the_verifier_reaches_a_channel(tmp_path: Path) -> None:
-    """Sentinels in the verifier's files, the exception and every label field are in no step, instruction, id or usage."""
+    """Sentinels in the verifier's files, the exception and every label field are in no text that is shown."""
     leaky = {
         **RESULT,
         "verifier_result": {"rewards": {GOLD: 1.0}, "details": GOLD},
@@ -326,7 +326,7 @@ def test_case_20_tells_unfinished_broken_and_timed_out(shared: Path) -> None:
 
 @pytest.mark.shared
 def test_real_jobs_read(shared: Path) -> None:
-    """Seven real jobs' trials: finished, oracle, failed agent, authentication error, interrupted."""
+    """The trials of five real jobs: finished, oracle, failed agent, authentication error, interrupted."""
     attempts, problems = pooled(shared / "samples" / "atif-harbor")
     states = {t.id: (t.label.reason or t.label.kind.value, t.ending.state.value, len(t.steps)) for t in attempts}
     assert states == {

@@ -96,7 +96,10 @@ def test_a_megabyte_of_near_matches_is_read(piece: str) -> None:
 def test_a_rule_that_does_not_hold_to_the_schema_is_named(tmp_path: Path) -> None:
     """The error names the file, the rule and the way out."""
     file = tmp_path / "rules.toml"
-    head = "placeholder='x'\ncode='x'\nmisses=[]\n[[rule]]\nname='a'\nwhy='b'\nkeywords=['{k}']\npattern='''{p}'''\nmatches=[]\n"
+    head = (
+        "placeholder='x'\ncode='x'\nmisses=[]\n[[rule]]\nname='a'\nwhy='b'\n"
+        "keywords=['{k}']\npattern='{p}'\nmatches=[]\n"
+    )
     file.write_text(head.format(k="A", p="x"))
     with pytest.raises(ContentError, match=r"rules.toml, rule 1 'a': keyword 'A' never stands in a lowered text"):
         read_rules(file)

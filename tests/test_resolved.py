@@ -45,6 +45,14 @@ def test_a_report_judges_one_attempt_only(tmp_path: Path) -> None:
     assert label(tmp_path, "run1/i-1/i-1.traj.json").kind is LabelKind.UNKNOWN
 
 
+def test_a_pool_given_by_a_relative_path_has_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the pool is named from the current directory the report is found all the same."""
+    written(tmp_path / "pool" / "results.json", PASSED)
+    written(tmp_path / "pool" / "run1" / "i-1.traj.json", "{}")
+    monkeypatch.chdir(tmp_path)
+    assert label_for(Source(Path("pool/run1/i-1.traj.json"), Path("pool")), "i-1").kind is LabelKind.PASS
+
+
 def test_reports_that_disagree_say_nothing(tmp_path: Path) -> None:
     """Two reports side by side with opposite verdicts leave the label unknown."""
     written(tmp_path / "a.json", PASSED)

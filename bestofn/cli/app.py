@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bestofn.cli import check, evaluate, features, fit, judge, pools, select
+from bestofn.cli import check, compile, evaluate, features, fit, judge, pools, select, taxonomy
 
 app = typer.Typer(
     name="bestofn",
@@ -43,5 +43,7 @@ app.command(name="evaluate")(evaluate.evaluate)
 app.command(name="fit")(fit.fit)
 app.command(name="features")(features.features)
 app.command(name="check")(check.check)
+app.command(name="compile")(compile.compile)
 app.add_typer(judge.app, name="judge")
+app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(pools.app, name="pools")

@@ -116,6 +116,9 @@ class Asked:
         int, typer.Option("--concurrency", min=1, metavar="N", help="Calls under way at once, at most.")
     ] = 32
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds for one call.")] = 300.0
+    retries: Annotated[
+        int, typer.Option("--retries", min=0, metavar="N", help="Further tries of a call that fails.")
+    ] = 6
     seed: Annotated[int, typer.Option("--seed", min=0, help="Start of the orders in which attempts are shown.")] = 0
     states: Annotated[
         Path | None,
@@ -155,6 +158,7 @@ class Asked:
         """The model on its server."""
         from bestofn.llm.budget import Budget
         from bestofn.llm.client import Client
+        from bestofn.llm.run import Patience
         from bestofn.rendering.tokens import tokenizer_for
 
         price = self.price(model)
@@ -168,6 +172,7 @@ class Asked:
             budget=Budget(self.budget_usd, self.budget_tokens, price),
             timeout=self.timeout,
             concurrency=self.concurrency,
+            patience=Patience(max_retries=self.retries),
             progress=show,
             count_tokens=tokenizer_for(model).count if limited else None,
             offline=self.offline,

@@ -18,6 +18,7 @@ from typing import Any
 import re2
 
 from bestofn.readers import mast_logs
+from bestofn.readers.blocks import without
 from bestofn.readers.document import Document, digest
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.places import bare, own_name, task_name
@@ -220,9 +221,7 @@ def _spoken(text: str, speaker: str, ran: bool) -> Step:
     """
     blocks = [block for block in _BLOCK.finditer(text) if block[1].lower() in _LANGUAGES or ran]
     commands = tuple(Command(block[2], _LANGUAGES.get(block[1].lower(), "python")) for block in blocks)
-    for block in reversed(blocks):
-        text = text[: block.start()] + text[block.end() :]
-    return Step(Actor.AGENT, text.strip(), commands=commands, name=speaker)
+    return Step(Actor.AGENT, without(text, blocks), commands=commands, name=speaker)
 
 
 def _ending(steps: Sequence[Step], names: set[str]) -> Ending:

@@ -218,10 +218,16 @@ def _unglued(listed: str, rest: str, known: frozenset[str]) -> tuple[str, str]:
     """The todo list, and what the agent said: its first line is glued to the last item."""
     head, newline, last = listed.rstrip("\n").rpartition("\n")
     box, _, item = last.partition("] ")
-    shorter = [other for other in known if other != item and item.startswith(other)]
+    # What goes on in the middle of a sentence is a longer item, not words glued to a shorter one.
+    shorter = [other for other in known if item.startswith(other) and not _goes_on(item[len(other) :])]
     glued = _GLUED_WORDS.search(item) if not shorter else None
     if not shorter and glued is None:
         return listed.rstrip("\n"), rest
     length = max(map(len, shorter)) if glued is None else glued.start()
     said = item[length:]
     return f"{head}{newline}{box}] {item[:length]}", f"{said}\n{rest}" if rest else said
+
+
+def _goes_on(rest: str) -> bool:
+    """True for the rest of a sentence, as far as its first character and its last one tell."""
+    return not rest or rest[0].isspace() or rest[0] in ",;:-/.'" or (rest[0].islower() and not rest.endswith("."))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import re2
 
+from bestofn.readers.blocks import without
 from bestofn.readers.text import clean
 from bestofn.readers.values import amount, string
 from bestofn.trajectory import Actor, Command, Coverage, Ending, EndingState, Step, Usage
@@ -64,9 +65,7 @@ def _hyper_step(entry: str) -> Step:
         return Step(Actor.AGENT, said, name=f"{turn[1]} to {turn[2]}")
     actions = list(_ACTION.finditer(said))
     commands = tuple(Command(action[2], action[1].lower() or "python") for action in actions)
-    for action in reversed(actions):
-        said = said[: action.start()] + said[action.end() :]
-    return Step(Actor.AGENT, said.strip(), commands=commands, name=turn[1])
+    return Step(Actor.AGENT, without(said, actions), commands=commands, name=turn[1])
 
 
 def is_metagpt(value: Any) -> bool:

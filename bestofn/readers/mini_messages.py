@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import re2
 
+from bestofn.readers.blocks import without
 from bestofn.readers.ending import SUBMIT_MARK
 from bestofn.readers.messages import is_message
 from bestofn.readers.mini_outputs import Output, output
@@ -110,8 +111,7 @@ class _Translation:
             if not actions and (len(blocks) == 1 or follows):
                 actions = [(block[1] or block[2]).strip() for block in blocks]
             if actions:
-                for block in reversed(blocks):
-                    said = said[: block.start()].rstrip() + said[block.end() :]
+                said = without(said, blocks)
             calls = [_call(action, f"{index}.{number}") for number, action in enumerate(actions)]
         kept = {key: value for key, value in message.items() if key not in ("extra", "function_call")}
         self.messages.append({**kept, "content": said.strip(), "tool_calls": calls})

@@ -69,6 +69,8 @@ def read_source(source: Source, format_name: str | None = None) -> Iterator[tupl
             yield from _read_file(source, format_name)
     except OSError as error:
         yield "", Problem(ProblemKind.UNREADABLE, source.relative, error.strerror or str(error))
+    except RecursionError:
+        yield "", Problem(ProblemKind.UNREADABLE, source.relative, "nested too deeply")
 
 
 def _directory_readers(format_name: str | None) -> tuple[ModuleType, ...]:

@@ -56,7 +56,7 @@ def label_for(source: Source, instance: str) -> Label:
         reports = [report for report in _reports(folder) if instance in report.labels]
         if not reports:
             continue
-        runs = source.path.relative_to(folder).parts[:-1]
+        runs = source.path.absolute().relative_to(folder).parts[:-1]
         named = [report for report in reports if any(_names(report, run) for run in runs if run != instance)]
         if named:
             return _agreed(named, instance)

@@ -96,7 +96,7 @@ def outcome(result: dict[str, Any] | None, verifier: Path) -> Outcome:
         return Outcome(Label.unknown("unfinished" if result is None else NO_REWARD))
     conflict = ""
     if len({label.value for label in known.values()}) > 1 or (known and len(known) < len(labels)):
-        said = (f"{p} says {f'{x.value:g}' if p in known else x.reason}" for p, x in labels.items())
+        said = (f"{place} says {x.value:g}" if place in known else x.reason for place, x in labels.items())
         conflict = f"{', '.join(said)}; {chosen} counts"
     label = labels[chosen]
     if conflict and label.kind is not LabelKind.UNKNOWN:

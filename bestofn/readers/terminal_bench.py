@@ -29,6 +29,7 @@ NAME = "terminal-bench"
 SUMMARY = "terminal-bench classic run directories: one trial directory an attempt (results.json, sessions/, panes/)"
 
 _TRIAL_KEYS = frozenset({"is_resolved", "failure_mode", "parser_results"})
+_RECORDINGS = frozenset({"sessions", "panes", "commands.txt"})
 _RUN_KEYS = frozenset({"results", "run_id", "n_resolved", "accuracy", "pass_at_k"})
 _AGENT_ENDINGS = {
     "agent_timeout": EndingState.TIMED_OUT,
@@ -62,9 +63,9 @@ def claims_directory(path: Path, names: frozenset[str]) -> bool:
         try:
             results = _results(path)
         except (OSError, ValueError):
-            return not names.isdisjoint({"sessions", "panes"})
+            return not names.isdisjoint(_RECORDINGS)
         return not _TRIAL_KEYS.isdisjoint(mapping(results))
-    return {"sessions", "panes"} <= names
+    return len(_RECORDINGS & names) > 1
 
 
 def is_companion(document: Document) -> bool:

@@ -14,7 +14,11 @@ _CONTROL_CODES = (*range(0x09), *range(0x0B, 0x20), 0x7F)
 _CONTROL_BYTES = bytes(_CONTROL_CODES)
 _CONTROLS = dict.fromkeys((*_CONTROL_CODES, *range(0x80, 0xA0)), "")
 _HIGH_CONTROL = re.compile("[\x80-\x9f]")
-_DATA_URI = re.compile(r"data:([a-z]+/[a-z0-9.+-]+);base64,([A-Za-z0-9+/=\s]{64,})")
+_DATA_URI = re.compile(
+    r"data:([a-zA-Z]{1,20}/[\w.+-]{1,80})(?:;[\w=-]{1,80}){0,4};base64,"
+    r"([A-Za-z0-9+/]{40,}+(?:\n[A-Za-z0-9+/]{40,}+)*+(?:\n[A-Za-z0-9+/]{1,99}=)?={0,2})"
+)
+"""An image or another file written into the text, in one piece or wrapped; short ones stay."""
 
 
 def clean(text: str) -> str:

@@ -36,11 +36,13 @@ class Entry(NamedTuple):
     """1-based number of its step, counted over all steps of the recording."""
     kind: Kind
     title: str
-    """What stands in its head line; nothing of it is recorded text but names cut to plain characters."""
+    """What stands in its head line, with `{}` for each of the names."""
     text: str
     """As recorded."""
     remark: str = ""
     """What the head line says besides, such as that no output is recorded."""
+    names: tuple[str, ...] = ()
+    """Names of the agent and the tool, as recorded: to be redacted and made plain before they stand in a head line."""
     command: Command | None = None
     """The command itself, for those who ask what it did."""
 
@@ -55,11 +57,12 @@ def entries(trajectory: Trajectory, words: Words, *, reasoning: bool = False) ->
     for number, step in enumerate(trajectory.steps, start=1):
         if step.reasoning.strip():
             if reasoning:
-                found.append(Entry(number, Kind.REASONING, _titled(words.titles["reasoning"], step), step.reasoning))
+                title = _titled(words.titles["reasoning"], step)
+                found.append(Entry(number, Kind.REASONING, title, step.reasoning, names=_speaker(step)))
             else:
                 unsaid += len(step.reasoning)
         if step.message.strip() and not _echoes(step):
-            found.append(Entry(number, *_voice(step, words), step.message))
+            found.append(Entry(number, *_voice(step, words), step.message, names=_speaker(step)))
         found.extend(_actions(number, step, words, trajectory.coverage.observations))
     return found, unsaid
 
@@ -99,7 +102,8 @@ def _actions(number: int, step: Step, words: Words, recorded: bool) -> Iterator[
         (answers.setdefault(observation.command or 0, []) if known else loose).append(observation)
     for index, command in enumerate(step.commands):
         remark = words.notes["no_result"] if recorded and told and index not in answers else ""
-        yield Entry(number, Kind.COMMAND, _command_title(command, step, words), shown(command), remark, command)
+        title, names = _command_title(command, step, words)
+        yield Entry(number, Kind.COMMAND, title, shown(command), remark, names, command)
         yield from (_output(number, observation, words) for observation in answers.get(index, ()))
     yield from (_output(number, observation, words) for observation in loose)
 
@@ -131,19 +135,24 @@ def _value(value: object) -> str:
         return f" {value}"
 
 
-def _command_title(command: Command, step: Step, words: Words) -> str:
+def _command_title(command: Command, step: Step, words: Words) -> tuple[str, tuple[str, ...]]:
+    """The title of a command and the names in it."""
     from bestofn.featurize.activity import is_shell
 
-    name = plain_name(command.tool)
-    if is_shell(command.tool):
-        return _titled(words.titles["command"], step) + (f" ({name})" if name else "")
-    return _titled(words.titles["call"], step) + f" {name}"
+    if not is_shell(command.tool):
+        return f"{_titled(words.titles['call'], step)} {{}}", (*_speaker(step), command.tool)
+    title = _titled(words.titles["command"], step)
+    return (f"{title} ({{}})", (*_speaker(step), command.tool)) if command.tool else (title, _speaker(step))
 
 
 def _titled(title: str, step: Step) -> str:
-    """A title with the speaking agent's name, where there are several agents."""
-    name = plain_name(step.name)
-    return f"{title.replace('agent', f'agent {name}', 1)}" if name else title
+    """A title with a place for the speaking agent's name, where there are several agents."""
+    return title.replace("agent", "agent {}", 1) if _speaker(step) else title
+
+
+def _speaker(step: Step) -> tuple[str, ...]:
+    """The speaking agent's name, where the recording has one."""
+    return (step.name,) if step.name.strip() and step.actor is Actor.AGENT else ()
 
 
 def plain_name(name: str) -> str:

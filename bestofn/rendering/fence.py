@@ -55,7 +55,9 @@ _INVISIBLE = (
 )
 _TAGS = "\U000e0000-\U000e007f"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_HIDDEN = re.compile(
+HIDDEN = re.compile(f"[{_BIDI}{_INVISIBLE}{_TAGS}{_SELECTORS}\u200c\u200d]")
+"""Characters that no one sees."""
+_ALONE = re.compile(
     f"[{_BIDI}{_INVISIBLE}]+|[{_TAGS}]+|[{_SELECTORS}]{{2,}}|(?<![^\x00-\x7f])[{_SELECTORS}]"
     # Joiners have their place between letters of other scripts and in emoji; elsewhere they only hide.
     "|(?<![^\x00-\u02ff\u2000-\u206f])[\u200c\u200d]+|[\u200c\u200d]{2,}|[\u200c\u200d]+(?![^\x00-\u02ff\u2000-\u206f])"
@@ -77,12 +79,12 @@ class Neutraliser:
     def reveal(self, text: str) -> str:
         """The text with hidden characters shown as marks such as <U+202E>, and nothing that JSON cannot carry.
 
-        To be done before redaction: a character without width must not split a key in two.
+        To be done after redaction, which sees through such characters; their marks would split a key in two.
         """
         if text.isascii() and not _SUSPECT.search(text):
             return text
         text = _NEVER.sub("\ufffd", _LINE_ENDS.sub("\n", text))
-        return _HIDDEN.sub(self._show, text)
+        return _ALONE.sub(self._show, text)
 
     def neutralise(self, text: str) -> str:
         """The text with brackets exchanged in whatever looks like our marks, answer tags or control tokens.

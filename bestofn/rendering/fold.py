@@ -22,6 +22,7 @@ _DISTINCT = 30
 
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{40,}+={0,2}(?![A-Za-z0-9+/_=-])")
 _JOINT = re.compile(r"(?:\\r)?(?:\\n|\n)[ \t]{0,40}")
+_LAST_LINE = re.compile(r"(?:\\r)?(?:\\n|\n)[ \t]{0,40}([A-Za-z0-9+/_-]{1,80}={0,2})(?![A-Za-z0-9+/_=-])")
 _BLANKS = re.compile(rf"\n(?:[^\S\n]*\n){{{MINIMUM_BLANK},}}")
 _SPACES = re.compile(rf"(?<![^\S\n])[^\S\n]{{{MINIMUM_SPACES},}}+")
 _REPEATS = re.compile(rf"(?m)^(.{{1,400}})\n(?:\1\n){{{MINIMUM_REPEATS - 1},}}")
@@ -139,22 +140,30 @@ def _base64(text: str) -> Iterator[_Place]:
     block: list[re.Match[str]] = []
     for run in _RUN.finditer(text):
         if block and not _JOINT.fullmatch(text, block[-1].end(), run.start()):
-            yield from _if_base64(text, block[0].start(), block[-1].end())
+            yield from _if_base64(text, block)
             block = []
         block.append(run)
     if block:
-        yield from _if_base64(text, block[0].start(), block[-1].end())
+        yield from _if_base64(text, block)
 
 
-def _if_base64(text: str, start: int, end: int) -> Iterator[_Place]:
-    """The place, where it is long and mixed enough to be base64."""
-    if end - start < MINIMUM_BASE64:
+def _if_base64(text: str, block: list[re.Match[str]]) -> Iterator[_Place]:
+    """The place of a block, where it is long and mixed enough to be base64."""
+    start, end = block[0].start(), block[-1].end()
+    if end - start < MINIMUM_BASE64 or not _mixed(text[start : min(end, start + 4096)], _DISTINCT):
         return
-    seen = set(text[start : min(end, start + 4096)])
-    if (
-        len(seen) >= _DISTINCT
+    last = _LAST_LINE.match(text, end) if len(block) > 1 else None
+    if last and (last[1].endswith("=") or _mixed(last[1], 3)):
+        end = last.end(1)
+    yield _Place(start, end, "base64", end - start)
+
+
+def _mixed(text: str, distinct: int) -> bool:
+    """True where a text has that many characters, and of each case and digits among them, as base64 has."""
+    seen = set(text)
+    return (
+        len(seen) >= distinct
         and any("A" <= c <= "Z" for c in seen)
         and any("a" <= c <= "z" for c in seen)
         and any("0" <= c <= "9" for c in seen)
-    ):
-        yield _Place(start, end, "base64", end - start)
+    )

@@ -1,6 +1,6 @@
 """Composes the text that a judge reads from the texts of one or more runs, within an exact token budget.
 
-The order of work keeps it safe: hidden characters are shown, then secrets go, then what could act on a judge is
+The order of work keeps it safe: secrets go first, then hidden characters are shown and what could act on a judge is
 altered, then a nonce is drawn that stands nowhere in all that, and only then anything is cut.
 """
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestofn.errors import UsageError
-from bestofn.rendering.entries import Entry, Kind
+from bestofn.rendering.entries import Entry, Kind, plain_name
 from bestofn.rendering.fence import Neutraliser, nonce
 from bestofn.rendering.fold import Folded, fold
 from bestofn.rendering.redact import Redactor
@@ -171,10 +171,9 @@ class _Page:
 
     def _safe(self, text: str) -> str:
         """Recorded text as it may leave the machine: nothing hidden, no secret, nothing that acts."""
-        text = self._neutraliser.reveal(text)
         if self._redactor is not None:
             text = self._redactor.redact(text)
-        return self._neutraliser.neutralise(text).strip()
+        return self._neutraliser.neutralise(self._neutraliser.reveal(text)).strip()
 
     def _line(self, template: str, **values: object) -> str:
         return f"[{self._nonce} {template.format(**values)}]\n"
@@ -192,7 +191,7 @@ class _Page:
     def _piece(self, run: int, place: int, text: str) -> _Piece:
         entry, label = self._runs[run].entries[place], self._runs[run].label
         folded = fold(text, self._mark)
-        title = self._redactor.redact(entry.title) if self._redactor else entry.title
+        title = entry.title.format(*(plain_name(self._safe(name)) for name in entry.names))
         remark = ", ".join(part for part in (entry.remark, "" if text else self._words.notes["empty"]) if part)
         head = (
             f"[{self._nonce} {label + ' ' if label else ''}step {entry.step}] {title}:{' ' if remark else ''}{remark}\n"

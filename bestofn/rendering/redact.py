@@ -18,6 +18,7 @@ import re2
 
 from bestofn.content import content_root
 from bestofn.errors import ContentError
+from bestofn.rendering.fence import HIDDEN
 
 _RULE_KEYS = frozenset({"name", "why", "keywords", "pattern", "skip", "minimum", "mixed", "matches"})
 _FILE_KEYS = frozenset({"placeholder", "code", "misses", "rule"})
@@ -103,7 +104,9 @@ def _secret(match: Any, rule: Rule, rules: Rules) -> Found | None:
     """Where the secret of a match stands, None where the match only looks like one."""
     group = next((name for name in rule.groups if match.group(name)), "")
     start, end = match.span(rule.pattern.groupindex[group] if group else 0)
-    value = match.group(group) if group else match.group()
+    # A key may follow an underscore, which belongs to the name before it.
+    start += not group and match.string.startswith("_", start)
+    value = match.string[start:end]
     if len(value) < rule.minimum or _is_placeholder(match.string, start, end):
         return None
     if rule.mixed and not (any(c.isdigit() for c in value) and any(c.isalpha() for c in value)):
@@ -154,6 +157,16 @@ def read_rules(path: Path) -> Rules:
     )
 
 
+def _found(text: str, rules: Rules) -> Iterator[Found]:
+    """The secrets of a text, also where characters that no one sees hold them apart."""
+    if text.isascii() or not HIDDEN.search(text):
+        yield from secrets(text, rules)
+        return
+    places = [index for index, character in enumerate(text) if not HIDDEN.match(character)]
+    for start, end, kind in secrets("".join(text[index] for index in places), rules):
+        yield Found(places[start], places[end - 1] + 1, kind)
+
+
 @dataclass
 class Redactor:
     """Redacts the texts of one prompt, numbering each distinct secret within its kind."""
@@ -166,7 +179,7 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """The text with every secret replaced by `[REDACTED:kind#n]`."""
-        found = list(secrets(text, self.rules))
+        found = list(_found(text, self.rules))
         if not found:
             return text
         parts: list[str] = []
@@ -178,6 +191,7 @@ class Redactor:
         return "".join(parts) + text[position:]
 
     def _number(self, kind: str, secret: str) -> int:
+        secret = HIDDEN.sub("", secret)
         if (kind, secret) not in self._numbers:
             self._last[kind] += 1
             self._numbers[kind, secret] = self._last[kind]

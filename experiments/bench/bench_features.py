@@ -42,7 +42,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pool", default="demo", help="pool whose texts are matched (default: demo)")
     parser.add_argument("--bank", default="default", help="feature bank (default: default)")
-    parser.add_argument("--share", type=float, default=0.2, help="share of the trajectories that `re` sees (default: 0.2)")
+    parser.add_argument(
+        "--share", type=float, default=0.2, help="share of the trajectories that `re` sees (default: 0.2)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args()
 

@@ -58,7 +58,10 @@ def main() -> None:
     if options.json:
         print(json.dumps(figures, indent=2))
         return
-    print(f"bestofn select --pool {options.pool}: {figures['select_seconds']:.3f} s, peak {figures['select_peak_mb']:.0f} MB")
+    print(
+        f"bestofn select --pool {options.pool}: {figures['select_seconds']:.3f} s, "
+        f"peak {figures['select_peak_mb']:.0f} MB"
+    )
     print(f"reading and parsing the same files:  {figures['bare_seconds']:.3f} s")
     print(f"ratio: {figures['ratio']:.1f} (medians of {options.rounds} alternated runs)")
     print(f"bestofn --help: {figures['help_seconds']:.3f} s")

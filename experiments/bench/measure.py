@@ -22,9 +22,7 @@ class Run(NamedTuple):
 def run(command: list[str], env: dict[str, str] | None = None) -> Run:
     """Run a command to its end, output read and thrown away; its failure is ours."""
     begin = time.perf_counter()
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=_environment(env)
-    )
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=_environment(env))
     assert process.stderr is not None
     complaint = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)

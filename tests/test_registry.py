@@ -1,0 +1,133 @@
+"""What is found under a pool's root, and which reader takes it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from recordings import pooled, written
+
+from bestofn.errors import FormatError, PoolError, UsageError
+from bestofn.readers.problem import Problem, ProblemKind
+from bestofn.readers.registry import by_name, names, sources
+
+ATIF = {"schema_version": "ATIF-v1.6", "agent": {"name": "a"}, "steps": [{"source": "agent", "message": "hi"}]}
+
+
+def found(root: Path, format_name: str | None = None) -> list[str]:
+    """Paths of the sources under a root."""
+    return [source.relative for source in sources(root, format_name)]
+
+
+def test_files_come_in_path_order_by_their_endings(tmp_path: Path) -> None:
+    """Recordings may lie at any depth; hidden places and other files are left out."""
+    for name in (
+        "b/2.json",
+        "b/1.jsonl",
+        "a/x.traj",
+        "c.ndjson",
+        "notes.md",
+        ".git/c.json",
+        "b/.hidden.json",
+        "d.json/e.json",
+    ):
+        written(tmp_path / name, "{}")
+    assert found(tmp_path) == ["a/x.traj", "b/1.jsonl", "b/2.json", "c.ndjson", "d.json/e.json"]
+
+
+def test_a_root_that_is_no_place_is_an_error(tmp_path: Path) -> None:
+    """A missing path and a pipe are named; neither is an empty pool."""
+    with pytest.raises(PoolError, match=r"no pool at .*nowhere: no such path"):
+        list(sources(tmp_path / "nowhere"))
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(PoolError, match=r"no pool at .*pipe\.json: not a file or a directory"):
+        list(sources(tmp_path / "pipe.json"))
+
+
+def test_pipes_are_passed_over_and_links_that_lead_nowhere_are_named(tmp_path: Path) -> None:
+    """Nothing of it stops the reading of the files beside it."""
+    written(tmp_path / "z.json", ATIF)
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "broken.json").symlink_to(tmp_path / "gone.json")
+    (tmp_path / "circle.json").symlink_to(tmp_path / "circle.json")
+    attempts, problems = pooled(tmp_path)
+    assert len(attempts) == 1
+    assert [(p.kind, p.where) for p in problems if p.kind is ProblemKind.UNREADABLE] == [
+        (ProblemKind.UNREADABLE, "broken.json"),
+        (ProblemKind.UNREADABLE, "circle.json"),
+    ]
+
+
+def test_links_to_directories_are_followed_once(tmp_path: Path) -> None:
+    """A pool of links works; a circle, a link to a parent and a second link to one place add nothing."""
+    outside, pool = tmp_path / "outside", tmp_path / "pool"
+    written(outside / "a.json", ATIF)
+    pool.mkdir()
+    (outside / "up").symlink_to(outside)
+    (pool / "first").symlink_to(outside)
+    (pool / "second").symlink_to(outside)
+    (pool / "self").symlink_to(pool)
+    (pool / "nowhere").symlink_to(tmp_path / "gone")
+    assert found(pool) == ["first/a.json"]
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One unreadable folder takes nothing else away. Root may read everything, so the system's answer is played."""
+    written(tmp_path / "a" / "x.json", ATIF)
+    written(tmp_path / "b" / "y.json", ATIF)
+    real = os.scandir
+
+    def refusing(path: Path) -> object:
+        if Path(path).name == "a":
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    def refusing_list(path: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    monkeypatch.setattr(os, "listdir", refusing_list)
+    attempts, problems = pooled(tmp_path)
+    assert [attempt.origin.path for attempt in attempts] == ["b/y.json"]
+    assert problems[0] == Problem(ProblemKind.UNREADABLE, "a", "Permission denied")
+
+
+def test_a_file_of_no_known_format_is_named(tmp_path: Path) -> None:
+    """What nothing claims is counted, never dropped in silence."""
+    written(tmp_path / "a.json", {"hello": 1})
+    written(tmp_path / "b.json", "{")
+    _, problems = pooled(tmp_path)
+    assert [(p.kind, p.where) for p in problems] == [
+        (ProblemKind.UNRECOGNISED, "a.json"),
+        (ProblemKind.UNREADABLE, "b.json"),
+    ]
+
+
+def test_content_decides_and_a_named_format_overrides(tmp_path: Path) -> None:
+    """A trial directory is one attempt of its harness, or a folder of files where a file format is asked for."""
+    trial = tmp_path / "t__1"
+    written(trial / "agent" / "trajectory.json", ATIF)
+    written(trial / "result.json", {"trial_name": "t__1", "verifier_result": {"rewards": {"reward": 1}}})
+    assert found(tmp_path) == ["t__1"]
+    assert found(tmp_path, "harbor") == ["t__1"]
+    assert found(tmp_path, "atif") == ["t__1/agent/trajectory.json", "t__1/result.json"]
+    assert found(tmp_path, "terminal-bench") == []
+    attempts, problems = pooled(tmp_path, "atif")
+    assert [attempt.origin.format for attempt in attempts] == ["atif"]
+    assert ProblemKind.NO_TURNS in {problem.kind for problem in problems}
+
+
+def test_a_directory_format_does_not_read_a_file(tmp_path: Path) -> None:
+    """The error names the file and the format."""
+    path = written(tmp_path / "a.json", ATIF)
+    with pytest.raises(FormatError, match=r"a\.json is a file, and format 'harbor' reads directories"):
+        pooled(path, "harbor")
+
+
+def test_an_unknown_format_lists_the_known_ones() -> None:
+    """The way out stands in the error."""
+    assert {"harbor", "terminal-bench", "atif"} <= set(names())
+    with pytest.raises(UsageError) as error:
+        by_name("atfi")
+    assert str(error.value) == f"no format 'atfi': there are {', '.join(names())}"
