@@ -36,7 +36,7 @@ def evaluate(
         typer.Option(
             "--selectors",
             metavar="A,B,...",
-            help="Rows to show: names as `bestofn select` takes them, and files written by `bestofn fit`. Default: all.",
+            help="Rows to show: names that `bestofn select` takes, and files written by `bestofn fit`. Default: all.",
             show_default=False,
         ),
     ] = None,
