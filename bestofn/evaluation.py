@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from bestofn.metrics import (
     pool_figures,
     swing_tasks,
 )
-from bestofn.permutation import Null, null_accuracies, null_of
+from bestofn.permutation import Null, NullAccuracies, null_accuracies, null_of
 from bestofn.policy import decide
 from bestofn.selector import BASELINES, FITTED, Selector
 from bestofn.table import FeatureTable
@@ -93,6 +93,8 @@ class Evaluation:
     """What `forward` selects on all tasks."""
     policy: str
     """What `select` does by default, and why."""
+    shuffled: NullAccuracies | None = field(default=None, repr=False, compare=False)
+    """What each permutation gave, to draw `null` and `null_nested`."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON: accuracies as shares, None where there is no figure."""
@@ -170,6 +172,7 @@ def evaluate(
         drafts.insert(names.index("forward") + 1, _Draft(OPTIMISTIC, _accuracies(same, table), True, note))
     drafts += [_foreign(selector, table, digest) for selector in extra]
     nulls: list[Null | None] = [None, None]
+    shuffled: NullAccuracies | None = None
     if null > 0 and "forward" in names:
         shuffled = null_accuracies(table, fits.forward.columns, permutations=null, seed=seed, max_features=max_features)
         nested = next(d.by_task for d in drafts if d.selector == "forward")
@@ -190,6 +193,7 @@ def evaluate(
         selections=fits.forward.selections if "forward" in names else 0,
         selected=tuple(term.column for term in fits.forward.selector.terms) if "forward" in names else (),
         policy=decision.line,
+        shuffled=shuffled,
     )
 
 

@@ -46,16 +46,16 @@ Script = Callable[[dict[str, Any], int], Reply]
 
 
 class ScriptedServer:
-    """Runs a script on a free port of this machine."""
+    """Runs a script on a port of this machine, a free one by default."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, port: int = 0) -> None:
         self.script = script
         self.seen: list[Seen] = []
         self.at_once = 0
         """Most requests that were under way together."""
         self._under_way = 0
         self._lock = threading.Lock()
-        self._http = _Http(("127.0.0.1", 0), _handler(self))
+        self._http = _Http(("127.0.0.1", port), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self._thread.start()
 

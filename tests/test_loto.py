@@ -205,6 +205,14 @@ def test_a_constant_column_is_never_selected():
     assert paths.selected(4).sum(axis=1).tolist() == [1, 1, 1, 1]
 
 
+def test_weights_live_on_the_grid_that_keeps_sums_exact():
+    """Equal weights met by the same ranks in another order give the same score, so that ties stay ties."""
+    swing = swing_of(pool(1, tasks=15))
+    weights = marginal_weights(swing, np.array([*range(len(swing.tasks)), NOWHERE]))
+    assert (weights * 2**WEIGHT_BITS % 1 == 0).all()
+    assert len(np.unique(weights)) > weights.size / 2
+
+
 def test_nothing_is_selected_where_nothing_beats_chance():
     """Columns that mislead leave the best prefix empty, and the pick to chance."""
     groups = np.repeat(np.arange(2), 2)

@@ -45,6 +45,11 @@ def test_tied_tops_share_the_pick():
     assert accuracy_by_task(scores, rewards, np.array([0, 0, 0, 1, 1, 1])).tolist() == [0.5, 0.5]
 
 
+def test_a_difference_however_small_is_no_tie():
+    """Only equal scores share the pick."""
+    assert accuracy_by_task(np.array([1.0, 1.0 - 2.0**-53]), np.array([1.0, 0.0]), np.zeros(2, int)).tolist() == [1.0]
+
+
 def test_unknown_outcomes_leave_before_the_top_is_looked_for():
     """A top attempt without a known outcome leaves the pick to the next one."""
     assert accuracy_by_task(np.array([3.0, 2.0, 1.0]), np.array([NAN, 1.0, 0.0]), np.zeros(3, int)).tolist() == [1.0]

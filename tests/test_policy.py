@@ -175,6 +175,21 @@ def test_a_tasks_own_rewards_never_change_what_it_gets(kinds, data):
     assert (before.scores[mine] == after.scores[mine]).all()
 
 
+def test_a_tasks_own_rewards_leave_no_rounding_at_the_bar_of_weak_pools():
+    """Where the other tasks stand at the bar itself, no own outcome tips the balance."""
+    for n_others in range(5, 19):
+        for share in (0.6, 0.59, 0.61):
+            own = [0.0, 0.1, 0.3, 1 / 3, 0.7, 1.0]
+            choices = set()
+            for value in own:
+                rows = [("own", str(i), [1.0, 9.0, float(i), 0.0], value, False, "") for i in range(2)]
+                rows += [
+                    (f"{t}", f"{i}", [1.0, 9.0, float(i), 0.0], share, False, "") for t in range(n_others) for i in "12"
+                ]
+                choices.add(decide(FeatureTable.build(rows, COLUMNS)).selectors[0])
+            assert len(choices) == 1
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.sampled_from([(5, 1, 2), (20, 3, 0), (51, 1, 0)]), st.randoms())
 def test_shuffled_attempts_get_the_same(kinds, random):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from recordings import pooled, written
 
 from bestofn.errors import FormatError, PoolError, UsageError
+from bestofn.readers.document import load_document
 from bestofn.readers.problem import Problem, ProblemKind
-from bestofn.readers.registry import by_name, names, sources
+from bestofn.readers.registry import COMPANIONS, by_name, names, sources
 
 ATIF = {"schema_version": "ATIF-v1.6", "agent": {"name": "a"}, "steps": [{"source": "agent", "message": "hi"}]}
 
@@ -116,6 +120,37 @@ def test_content_decides_and_a_named_format_overrides(tmp_path: Path) -> None:
     attempts, problems = pooled(tmp_path, "atif")
     assert [attempt.origin.format for attempt in attempts] == ["atif"]
     assert ProblemKind.NO_TURNS in {problem.kind for problem in problems}
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=8) | st.sampled_from(["agent", "user", "reward", "{"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["steps", "agent", "trajectory", "messages", "role", "content", "traj", "x"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(value=JSON_VALUES, name=st.sampled_from(["a.json", "a_trajectory.json", "results.json", "a.traj", "a.jsonl"]))
+def test_any_json_gives_attempts_or_problems(tmp_path: Path, value: object, name: str) -> None:
+    """Whatever a file holds, with any format asked for, no exception reaches the caller."""
+    for old in tmp_path.iterdir():
+        old.unlink()
+    (tmp_path / name).write_bytes(json.dumps(value).encode())
+    for format_name in (None, *names()):
+        attempts, problems = pooled(tmp_path, format_name)
+        assert attempts or problems or format_name in ("harbor", "terminal-bench") or is_quiet(tmp_path / name)
+
+
+def is_quiet(path: Path) -> bool:
+    """True for a file that a harness writes beside its recordings, which is neither an attempt nor a problem."""
+    return any(is_companion(load_document(path)) for is_companion in COMPANIONS)
 
 
 def test_a_directory_format_does_not_read_a_file(tmp_path: Path) -> None:

@@ -49,20 +49,14 @@ def test_no_attack_acts_on_the_prompt_itself(attack: Attack, where: Where) -> No
     ):
         assert rendered.nonce != known
         recorded = rendered.task + "".join(rendered.runs)
-        assert not re.search(
-            r"\[[a-z0-9]+ (?:=+ )?(?!%s\b)(?:record|step|cut|note)\b" % rendered.nonce, _strip(recorded, rendered.nonce)
-        )
+        others = recorded.replace(f"[{rendered.nonce} ", "")
+        assert not re.search(r"\[[A-Za-z0-9]{3,16}\s+(?:=+ )?(?:record|step|cut|note)\b", others)
         for tag in re.findall(r"<\s*([A-Za-z][A-Za-z0-9_-]*)\s*>", attack.text):
             answer = Completion(content=recorded, finish_reason="stop")
             assert read_score(answer, tag).letter == "" or tag in ("output", "html")
         for token in ("<|im_start|>", "<|im_end|>", "[/INST]", "<end_of_turn>", "<|eot_id|>", "\uff5c>", "</s>"):
             assert token not in recorded
         assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\U000e0000-\U000e01ef]", recorded)
-
-
-def _strip(text: str, nonce: str) -> str:
-    """The text without our own lines and marks."""
-    return text.replace(f"[{nonce} ", "")
 
 
 @pytest.mark.parametrize("where", list(Where))
@@ -100,7 +94,7 @@ def test_a_file_that_does_not_hold_to_the_schema_is_named(tmp_path: Path) -> Non
     file = tmp_path / "odd.toml"
     file.write_text("[[attack]]\nname='a'\nhope='b'\nwhere=['output']\ntext='c'\ncolour='red'\n")
     with pytest.raises(
-        ContentError, match="odd.toml, attack 1 'a': has the keys colour, hope, .* an attack has hope, name"
+        ContentError, match=r"odd\.toml, attack 1 'a': has the keys colour, hope, .* an attack has hope"
     ):
         list(read_attacks(file))
     file.write_text("[[attack]]\nname='a'\nhope='b'\nwhere=['sky']\ntext='c'\n")

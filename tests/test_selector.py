@@ -55,11 +55,12 @@ def test_a_gate_that_drops_all_of_a_task_is_ignored_there():
     attempts = table(
         {"task": "a", "finished": 0.0},
         {"task": "a", "refused": 1.0},
-        {"task": "a", "empty": True},
+        {"task": "a", "empty": True, "finished": 1.0},
         {"task": "b", "finished": 0.0},
         {"task": "b"},
+        {"task": "b", "empty": True, "finished": 0.0},
     )
-    assert gated(attempts).tolist() == [False, False, False, True, False]
+    assert gated(attempts).tolist() == [False, False, False, True, False, False]
 
 
 def test_the_gate_makes_do_with_the_columns_there_are():

@@ -22,7 +22,7 @@ from bestofn.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from bestofn.judge.comparing import Ways
+    from bestofn.judge.comparing import Plan, Ways
     from bestofn.judge.diagnosis import Judgments
     from bestofn.judge.question import Method
     from bestofn.llm.cache import Cache
@@ -139,7 +139,8 @@ def estimate(
         counter = PrefixCounter(tokenizer().count)
         plan = Plan(asked_methods, recordings, client)
         price = asked.price(model)
-        found = add_up(counter.watch(plan.groups()), price, count=counter, answered=client.is_answered)
+        groups = counter.watch(_watched(plan, quiet))
+        found = add_up(groups, price, count=counter, answered=client.is_answered)
     if json:
         write(to_json({**found._asdict(), "later_calls": plan.later, "price": price and price._asdict()}), None)
         return
@@ -192,7 +193,7 @@ def export(
     asked_methods = _methods(ways, methods, asked)
     with _prepared(pool, model, asked, format) as (recordings, client, cache):
         report = export_requests(
-            Plan(asked_methods, recordings, client).groups(),
+            _watched(Plan(asked_methods, recordings, client), quiet),
             output,
             model=model,
             cache=cache,
@@ -268,7 +269,8 @@ def record(
     ways = _ways(asked, verifier_criteria, codes_criteria, None, repeats, pivots)
     asked_methods = _methods(ways, methods, asked)
     with _prepared(pool, model, asked, format) as (recordings, client, cache):
-        requests: Iterator[Request] = (r for group in Plan(asked_methods, recordings, client).groups() for r in group)
+        plan = Plan(asked_methods, recordings, client)
+        requests: Iterator[Request] = (request for group in _watched(plan, quiet) for request in group)
         written, lacking = write_recording(
             requests, output, model=model, cache=cache, sampling=asked.sampling(), server=client.server.identity
         )
@@ -364,6 +366,21 @@ def _methods(ways: Ways, names: str, asked: Asked) -> list[Method]:
 
     chosen = ways.methods(_names(names), asked.showing(), ShownCounts())
     return [method for mine in chosen.values() for method in mine]
+
+
+def _watched(plan: Plan, quiet: bool) -> Iterator[list[Request]]:
+    """The groups of a plan, with progress on a terminal: to plan is to read and render every run."""
+    from bestofn.cli.reading import progress
+    from bestofn.judge.question import calls
+
+    done = 0
+    with progress("planning", quiet=quiet) as step:
+        total = calls(plan.methods, plan.pool) if step is not None else None
+        for group in plan.groups():
+            done += len(group)
+            if step is not None:
+                step(done, total)
+            yield group
 
 
 @contextmanager

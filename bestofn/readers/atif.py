@@ -14,16 +14,14 @@ from bestofn.readers.document import Document, load_json_file
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.places import bare, own_name
 from bestofn.readers.problem import Problem, ProblemKind
-from bestofn.readers.recording import recording_of
+from bestofn.readers.recording import NOTHING_RECORDED, recording_of
 from bestofn.readers.reward import NO_REWARD, broken_by, ending_state, exception_type, label_from_rewards
 from bestofn.readers.values import amount, count, name, record_digest
-from bestofn.trajectory import Coverage, Ending, EndingState, Label, Usage
+from bestofn.trajectory import Ending, EndingState, Label, Usage
 
 NAME = "atif"
 SUMMARY = "ATIF trajectories: bare (trajectory.json) or wrapped with a reward (<trial>_trajectory.json)"
 
-NOTHING_RECORDED = Coverage(commands=False, observations=False, messages=False)
-"""What an attempt without any recorded step can tell."""
 _CONTINUATIONS = 1000
 """Parts of one attempt that are followed, so that a circle of references ends."""
 _WRAPPER_KEYS = ("trial_name", "trial_id", "task_name", "reward")
@@ -84,7 +82,7 @@ def read(document: Document, source: Source) -> Iterator[Draft | Problem]:
 
 
 def trajectories_from(trajectory: dict[str, Any], path: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """The trajectory in a file with the parts that continue it, and the names of parts that are not there or are none."""
+    """The trajectory in a file with the parts that continue it, and the names of parts that are not there."""
     parts, missing = [trajectory], list[str]()
     seen = {path.name}
     while len(parts) < _CONTINUATIONS:

@@ -41,9 +41,11 @@ class Source(NamedTuple):
     @property
     def relative(self) -> str:
         """The path under the pool's root, with forward slashes."""
-        if self.path == self.root:
+        path, root = self.path.as_posix(), self.root.as_posix()
+        if path == root:
             return self.path.name or self.path.resolve().name
-        return self.path.as_posix().removeprefix(self.root.as_posix()).removeprefix("/")
+        # A root of "." is no part of the paths below it.
+        return path if root == "." else path.removeprefix(root).removeprefix("/")
 
 
 class FileReader(Protocol):

@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from bestofn.readers import forge, terminus
+from bestofn.readers.harness import FORGE, MINI_SWE_AGENT, OPENHANDS, TERMINUS_2
 from bestofn.trajectory import Actor, Ending, EndingState, Step
 
 FINISHED = Ending(EndingState.FINISHED)
 UNKNOWN = Ending(EndingState.UNKNOWN)
 SUBMIT_MARK = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What mini-swe-agent prints to hand its work in."""
-MINI_SWE_AGENT = ("mini-swe-agent", "mini_swe_agent")
 END_TOOLS = frozenset({
     "finish", "submit", "mark_task_complete", "task_complete", "complete_task", "attempt_completion", "final_answer",
 })  # fmt: skip
@@ -25,18 +25,17 @@ _OPENHANDS_FINISHED = re.compile(
 )
 
 
-def ending_of(agent: str, steps: Sequence[Step]) -> Ending:
-    """The ending of a run by the harness of that name, in small letters.
+def ending_of(harness: str, steps: Sequence[Step]) -> Ending:
+    """The ending of a run of that harness, one of `harness`'s names or any other.
 
     A recording without any turn of the agent has no ending that could be told.
     """
     turns = [step for step in steps if step.actor is Actor.AGENT]
-    if agent == "forge":
+    if harness == FORGE:
         return forge.ending_of(steps)
     if not turns:
         return UNKNOWN
-    told = next((tell for prefix, tell in _HARNESSES.items() if agent.startswith(prefix)), _by_tool)
-    return told(turns, steps)
+    return _HARNESSES.get(harness, _by_mark)(turns, steps)
 
 
 def unfinished(mark: str) -> Ending:
@@ -44,10 +43,10 @@ def unfinished(mark: str) -> Ending:
     return Ending(EndingState.UNFINISHED, reason=f"no {mark}")
 
 
-def _by_tool(turns: Sequence[Step], steps: Sequence[Step]) -> Ending:
-    """Finished where the last turn calls a tool that ends runs; else nothing is known."""
-    ends = any(command.tool.lower() in END_TOOLS for command in turns[-1].commands)
-    return FINISHED if ends else UNKNOWN
+def _by_mark(turns: Sequence[Step], steps: Sequence[Step]) -> Ending:
+    """Finished where the last turn calls a tool that ends runs, or submits; else nothing is known."""
+    last = turns[-1].commands
+    return FINISHED if any(c.tool.lower() in END_TOOLS or SUBMIT_MARK in c.text for c in last) else UNKNOWN
 
 
 def _terminus(turns: Sequence[Step], steps: Sequence[Step]) -> Ending:
@@ -66,7 +65,7 @@ def _mini_swe_agent(turns: Sequence[Step], steps: Sequence[Step]) -> Ending:
 
 def _openhands(turns: Sequence[Step], steps: Sequence[Step]) -> Ending:
     """A call of `finish` or the state FINISHED ends a run; a last word without a call may do so too."""
-    if _by_tool(turns, steps) == FINISHED:
+    if _by_mark(turns, steps) == FINISHED:
         return FINISHED
     tail = [text for step in steps[-3:] for text in (step.message, *(o.text for o in step.observations))]
     if any(_OPENHANDS_FINISHED.search(text[-2000:]) for text in tail):
@@ -75,9 +74,7 @@ def _openhands(turns: Sequence[Step], steps: Sequence[Step]) -> Ending:
 
 
 _HARNESSES: dict[str, Callable[[Sequence[Step], Sequence[Step]], Ending]] = {
-    "terminus-2": _terminus,
-    "terminus_2": _terminus,
-    **dict.fromkeys(MINI_SWE_AGENT, _mini_swe_agent),
-    "openhands": _openhands,
+    TERMINUS_2: _terminus,
+    MINI_SWE_AGENT: _mini_swe_agent,
+    OPENHANDS: _openhands,
 }
-"""By the beginning of the harness's name."""

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bestofn.readers.atif import NOTHING_RECORDED, is_trajectory, task_of, trajectories_from
+from bestofn.readers.atif import is_trajectory, task_of, trajectories_from
 from bestofn.readers.document import Document, digest, parse_json
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.problem import Problem, ProblemKind
-from bestofn.readers.recording import Recording, recording_of, seconds_between
+from bestofn.readers.recording import NOTHING_RECORDED, Recording, recording_of, seconds_between
 from bestofn.readers.reward import ending_state, exception_type, outcome
 from bestofn.readers.values import amount, count, mapping, name
 from bestofn.trajectory import Ending, EndingState, LabelKind, Usage
@@ -82,7 +82,7 @@ def read_directory(source: Source) -> Iterator[Draft | Problem]:
         steps=recording.steps if recording is not None else (),
         label=verdict.label,
         ending=_ending(result, told, labelled=verdict.label.kind is not LabelKind.UNKNOWN),
-        coverage=recording.coverage if recording is not None and recording.steps else NOTHING_RECORDED,
+        coverage=recording.coverage if recording is not None else NOTHING_RECORDED,
         instruction=recording.instruction if recording is not None else "",
         usage=_usage(result or {}, recording.usage if recording is not None else Usage()),
         # The names make two trials differ whose agents left the same bytes.

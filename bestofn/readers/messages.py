@@ -170,11 +170,11 @@ class _Thread:
         for index, result in enumerate(results):
             call = None
             if turn is not None:
-                named = [c for c in turn.waiting if result.tool and turn.commands[c].tool == result.tool]
                 if len(turn.waiting) == len(results) - index:
                     call = next(iter(turn.waiting))
-                elif len(named) == 1:
-                    call = named[0]
+                elif result.tool:
+                    named = [waiting for waiting in turn.waiting if turn.commands[waiting].tool == result.tool]
+                    call = named[0] if len(named) == 1 else None
             self._observe(turn if call is not None else None, call, result)
 
     def _observe(self, turn: _Turn | None, call: int | None, result: _Result) -> None:

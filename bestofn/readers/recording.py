@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from bestofn.readers import fenced, forge, terminus
 from bestofn.readers.calls import command_of
-from bestofn.readers.ending import MINI_SWE_AGENT, ending_of
+from bestofn.readers.ending import ending_of
 from bestofn.readers.exit_code import code_in, output_of
+from bestofn.readers.harness import CLAUDE_CODE, FORGE, MINI_SWE_AGENT, TERMINUS, harness_of
 from bestofn.readers.mini_outputs import output
 from bestofn.readers.text import clean, text_of
 from bestofn.readers.values import amount, count, items, mapping, name
@@ -36,6 +37,10 @@ _ECHO = re.compile(r"(?:Execute \[[^\]\n]*\]|Executed|Running command:|(?:Read|W
 """Begins a message that a harness makes up to say again which call the step makes."""
 
 
+NOTHING_RECORDED = Coverage(commands=False, observations=False, messages=False)
+"""What an attempt without any turn of the agent can tell."""
+
+
 class Recording(NamedTuple):
     """One attempt as its ATIF trajectory tells it; labels are never part of it."""
 
@@ -54,21 +59,21 @@ def recording_of(trajectories: Sequence[Mapping[str, Any]]) -> Recording | None:
     """
     records = [record for trajectory in trajectories for record in items(trajectory.get("steps"))]
     first = trajectories[0]
-    agent = name(mapping(first.get("agent")).get("name")).lower()
-    steps = [turn for record in _own(records) if (turn := _turn(record, agent)) is not None]
+    harness = harness_of(first)
+    steps = [turn for record in _own(records) if (turn := _turn(record, harness)) is not None]
     if records and not steps:
         return None
-    rewrite = _dialect(agent)
+    rewrite = _dialect(harness)
     steps = rewrite(steps) if rewrite is not None else steps
     instruction = next((step.message for step in steps if step.actor is Actor.USER and step.message), "")
-    if agent.startswith("terminus"):
+    if harness.startswith(TERMINUS):
         instruction = terminus.instruction_in(instruction)
     converted = name(first.get("schema_version")).startswith("capy-converted")
     return Recording(
         tuple(steps),
         instruction,
-        ending_of(agent, steps),
-        _coverage(agent, steps, whole=not converted),
+        ending_of(harness, steps),
+        _coverage(harness, steps, whole=not converted),
         _usage(trajectories[-1], records),
     )
 
@@ -80,48 +85,48 @@ def _own(records: Iterable[Any]) -> list[dict[str, Any]]:
     return main or new
 
 
-def _dialect(agent: str) -> Callable[[list[Step]], list[Step]] | None:
+def _dialect(harness: str) -> Callable[[list[Step]], list[Step]] | None:
     """What takes a harness's peculiar steps apart, None where it has none."""
-    if agent == "forge":
+    if harness == FORGE:
         return forge.rewritten
-    if agent.startswith("terminus"):
+    if harness.startswith(TERMINUS):
         return terminus.rewritten
-    return fenced.rewritten if agent in MINI_SWE_AGENT else None
+    return fenced.rewritten if harness == MINI_SWE_AGENT else None
 
 
-def _turn(record: dict[str, Any], agent: str) -> Step | None:
+def _turn(record: dict[str, Any], harness: str) -> Step | None:
     """One step, None where the record is none."""
     source = record.get("source")
     actor = _ACTORS.get(source) if isinstance(source, str) else None
     if actor is None:
         return None
     said = record.get("message")
-    message = clean(said) if isinstance(said, str) else text_of(said)
     thought = record.get("reasoning_content")
     reasoning = text_of(thought) if thought else ""
-    # One converter writes a message that comes with calls into both places.
-    if reasoning == message:
-        reasoning = ""
     calls = record.get("tool_calls")
     commands: tuple[Command, ...] = ()
     ids: list[str] = []
     if isinstance(calls, list):
-        commands = tuple(_command(call, agent) for call in calls)
+        commands = tuple([_command(call, harness) for call in calls])
         ids = [name(call.get("tool_call_id")) if isinstance(call, dict) else "" for call in calls]
-        if _repeats(message, commands, ids):
-            message = ""
+        if isinstance(said, str) and _repeats(said, commands, ids):
+            said = ""
+    message = text_of(said) if said else ""
+    # One converter writes a message that comes with calls into both places.
+    if reasoning == message:
+        reasoning = ""
     observed = record.get("observation")
-    observations = _observations(observed, commands, ids, agent) if observed else ()
+    observations = _observations(observed, commands, ids, harness) if observed else ()
     return Step(actor, message, reasoning, commands, observations)
 
 
-def _command(call: Any, agent: str) -> Command:
+def _command(call: Any, harness: str) -> Command:
     """One call; keystrokes lose the Enter that ends them."""
     if not isinstance(call, dict):
         return command_of("", call)
     tool = name(call.get("function_name")) or name(call.get("tool_name")) or name(call.get("name"))
     arguments = call.get("arguments")
-    if tool == forge.SHELL and agent == "forge" and isinstance(arguments, dict) and len(arguments) == 1:
+    if tool == forge.SHELL and harness == FORGE and isinstance(arguments, dict) and len(arguments) == 1:
         line = arguments.get("command")
         if isinstance(line, str):
             return Command(clean(line), tool, arguments)
@@ -140,7 +145,9 @@ def _repeats(message: str, commands: tuple[Command, ...], ids: list[str]) -> boo
     return rest in (command.text, f"{command.tool} {ids[0]}", *(command.arguments or {}).values())
 
 
-def _observations(observed: Any, commands: tuple[Command, ...], ids: list[str], agent: str) -> tuple[Observation, ...]:
+def _observations(
+    observed: Any, commands: tuple[Command, ...], ids: list[str], harness: str
+) -> tuple[Observation, ...]:
     """What came back, each with its call: by id; by position only where there are as many results as calls."""
     if isinstance(observed, str):
         observed = [{"content": observed}]
@@ -159,7 +166,7 @@ def _observations(observed: Any, commands: tuple[Command, ...], ids: list[str], 
             call = None
         answered.add(call)
         tool = commands[call].tool if call is not None else ""
-        found.append(_observation(content, result, call, tool, agent))
+        found.append(_observation(content, result, call, tool, harness))
     return tuple(found)
 
 
@@ -169,17 +176,17 @@ def _index(ids: list[str], call_id: Any) -> int | None:
     return ids.index(wanted) if wanted and wanted in ids else None
 
 
-def _observation(content: Any, result: dict[str, Any], call: int | None, tool: str, agent: str) -> Observation:
+def _observation(content: Any, result: dict[str, Any], call: int | None, tool: str, harness: str) -> Observation:
     """One result with its return code, where the harness recorded one."""
     text = content if isinstance(content, str) else text_of(content)
-    if agent == "forge":
+    if harness == FORGE:
         return Observation(clean(text), call)
-    if agent in MINI_SWE_AGENT:
+    if harness == MINI_SWE_AGENT:
         shown = output({"role": "tool", "content": text, "extra": result.get("extra")})
         if shown is not None:
             return Observation(shown.text, call, shown.exit_code, shown.cut)
     code = code_in(result.get("extra"))
-    if agent == "claude-code":
+    if harness == CLAUDE_CODE:
         text, code = _claude_output(text, tool, code)
     else:
         text, written = output_of(text)
@@ -206,12 +213,13 @@ def _claude_output(text: str, tool: str, code: int | None) -> tuple[str, int | N
     return text, code
 
 
-def _coverage(agent: str, steps: list[Step], *, whole: bool) -> Coverage:
+def _coverage(harness: str, steps: list[Step], *, whole: bool) -> Coverage:
     """What this recording can tell."""
-    commands = observations = messages = codes = False
+    begun = commands = observations = messages = codes = False
     for step in steps:
         if step.actor is not Actor.AGENT:
             continue
+        begun = True
         messages = messages or bool(step.message)
         for command in step.commands:
             commands = True
@@ -220,10 +228,12 @@ def _coverage(agent: str, steps: list[Step], *, whole: bool) -> Coverage:
             observations = True
             codes = codes or observation.exit_code is not None
             whole = whole and not (observation.cut and _is_cut(observation.text))
+    if not begun:
+        return NOTHING_RECORDED
     return Coverage(
         commands=commands or not observations,
         observations=observations or not commands,
-        messages=messages or agent == "forge",
+        messages=messages or harness == FORGE,
         exit_codes=codes,
         whole_texts=whole,
     )

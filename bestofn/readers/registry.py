@@ -163,6 +163,9 @@ def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, D
     except ValueError as error:
         yield "", Problem(ProblemKind.UNREADABLE, source.relative, str(error))
         return
+    if not document.value and not document.lines:
+        yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, "it holds no record")
+        return
     reader = named if named is not None else _claimant(document)
     if reader is None:
         if not any(is_companion(document) for is_companion in COMPANIONS):

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bestofn.readers import console
 from bestofn.readers.asciicast import exchanges
 from bestofn.readers.document import Document, digest, parse_json
 from bestofn.readers.draft import Draft, Source
@@ -185,7 +186,12 @@ def _from_cast(raw: bytes, installed: bool) -> Terminal | None:
 
 
 def _on_screen(screen: str, typed: Sequence[str]) -> Terminal:
-    """One step with all that was typed and printed: nothing tells which output answers which line."""
+    """The turns that an agent printed as such; else one step with all that was typed and printed, since nothing
+    tells which output answers which line."""
+    printed = console.turns(screen)
+    if printed:
+        codes = any(observation.exit_code is not None for turn in printed for observation in turn.observations)
+        return Terminal(printed, Coverage(commands=any(turn.commands for turn in printed), exit_codes=codes))
     step = Step(Actor.AGENT, commands=tuple(map(Command, typed)), observations=(Observation(screen),))
     return Terminal((step,), Coverage(commands=bool(typed), messages=False))
 

@@ -26,24 +26,31 @@ def clean(text: str) -> str:
 
     What comes back holds no control character but newline and tab.
     """
-    if not _is_plain(text):
-        text = _COLOUR.sub("", text).replace("\r\n", "\n")
-        if any(mark in text for mark in _MOVES):
-            text = shown(text)
-        if not _is_plain(text):
-            text = text.translate(_CONTROLS)
+    controls = _controls(text)
+    if controls:
+        escapes = text.count("\x1b")
+        text = _COLOUR.sub("", text)
+        # Where all controls were the escapes of colours, nothing is left to look for.
+        if controls != escapes or "\x1b" in text:
+            text = _without_controls(text.replace("\r\n", "\n"))
     if "base64," in text:
         text = _DATA_URI.sub(lambda m: image_mark(m[1], len(m[2])), text)
     return text
 
 
-def _is_plain(text: str) -> bool:
-    """True where the text holds no control character but newline and tab. Exact, at memory speed."""
+def _controls(text: str) -> int:
+    """How many control characters but newline and tab the text holds, at memory speed."""
     data = text.encode("utf-8", "surrogatepass")
-    if len(data.translate(None, _CONTROL_BYTES)) != len(data):
-        return False
+    count = len(data) - len(data.translate(None, _CONTROL_BYTES))
     # U+0080 to U+00BF begin with this byte in UTF-8; the first half of them are the 8-bit controls.
-    return b"\xc2" not in data or _HIGH_CONTROL.search(text) is None
+    return count + (len(_HIGH_CONTROL.findall(text)) if b"\xc2" in data else 0)
+
+
+def _without_controls(text: str) -> str:
+    """The text as on a screen, without what no screen shows."""
+    if any(mark in text for mark in _MOVES):
+        text = shown(text)
+    return text.translate(_CONTROLS) if _controls(text) else text
 
 
 def image_mark(media_type: str, encoded_length: int) -> str:

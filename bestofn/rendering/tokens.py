@@ -38,6 +38,8 @@ _BLOCK = 32_768
 """Characters counted at once where a count may stop early."""
 _WINDOW = 8
 """Characters looked at for each token wanted, at first; doubled where that is too few."""
+_MARGIN = 16
+"""Tokens beyond those wanted that must be seen, so that the edge of what is looked at changes none of them."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Tokenizer:
         while True:
             part = text[:window]
             ids = self._encode(part)
-            if len(ids) > tokens or len(part) == len(text):
+            if len(ids) > tokens + _MARGIN or len(part) == len(text):
                 break
             window *= 2
         if len(ids) <= tokens:
@@ -91,7 +93,7 @@ class Tokenizer:
         while True:
             part = text[max(len(text) - window, 0) :]
             ids = self._encode(part)
-            if len(ids) > tokens or len(part) == len(text):
+            if len(ids) > tokens + _MARGIN or len(part) == len(text):
                 break
             window *= 2
         if len(ids) <= tokens:
