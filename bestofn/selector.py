@@ -15,6 +15,7 @@ import numpy as np
 
 from bestofn.errors import TableError, UsageError
 from bestofn.metrics import Bools, Floats
+from bestofn.probability import Probability
 from bestofn.ranks import rank_sum, within_task_ranks
 from bestofn.table import FeatureTable
 
@@ -79,6 +80,8 @@ class Selector:
     """Empty for a rule that was not fitted."""
     note: str = ""
     """A remark for the reader, such as how many swing tasks are few."""
+    probability: Probability | None = None
+    """What makes a probability of success of one attempt on its own; None where the rule only ranks."""
 
     @property
     def columns(self) -> tuple[str, ...]:

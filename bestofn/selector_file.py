@@ -5,15 +5,16 @@ Every key is known and every value checked, so that a slip of the pen is an erro
 
 from __future__ import annotations
 
-import math
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bestofn.errors import ContentError
+from bestofn.probability_file import probability_content, read_probability
+from bestofn.schema import Check, checked, column, integer, number, table, tables, text, truth
 from bestofn.selector import FittedOn, PathStep, Selector, Term
-from bestofn.table import RESERVED
 
 FORMAT = 1
 """Version of the file's schema."""
@@ -26,7 +27,7 @@ def write_selector(selector: Selector, path: Path, *, created_by: str = "bestofn
     content = to_content(selector, created_by)
     from_content(content, str(path))
     try:
-        path.write_text(tomli_w.dumps(content), encoding="utf-8")
+        path.write_text(_folded(tomli_w.dumps(content)), encoding="utf-8")
     except OSError as error:
         raise ContentError(f"cannot write '{path}': {error.strerror or error}") from error
 
@@ -46,7 +47,7 @@ def read_selector(path: Path) -> Selector:
 
 def to_content(selector: Selector, created_by: str) -> dict[str, Any]:
     """What stands in the file, in the order in which it stands there."""
-    return {
+    content = {
         "format": FORMAT,
         "bestofn": _version(),
         "created_by": created_by,
@@ -57,11 +58,28 @@ def to_content(selector: Selector, created_by: str) -> dict[str, Any]:
         "path": [step._asdict() for step in selector.path],
         "fitted_on": [pool._asdict() for pool in selector.fitted_on],
     }
+    if selector.probability is not None:
+        content["probability"] = probability_content(selector.probability)
+    return content
+
+
+_NUMBERS = re.compile(r"\[\n(?:    [-0-9.e]+,\n)+\]")
+
+
+def _folded(toml: str) -> str:
+    """The same TOML with long lists of numbers twelve a line, which a person can scroll past."""
+
+    def fold(match: re.Match[str]) -> str:
+        numbers = match.group().split()[1:-1]
+        lines = (" ".join(numbers[at : at + 12]) for at in range(0, len(numbers), 12))
+        return "[\n" + "".join(f"    {line}\n" for line in lines) + "]"
+
+    return _NUMBERS.sub(fold, toml)
 
 
 def from_content(content: Mapping[str, Any], file: str) -> Selector:
     """The selector that parsed TOML describes. Raises ContentError naming `file` and the key that is wrong."""
-    top = _checked(content, TOP, {"format", "name", "gate"}, file)
+    top = checked(content, TOP, {"format", "name", "gate"}, file)
     if top["format"] != FORMAT:
         raise ContentError(
             f"{file}: format = {top['format']}, but this bestofn reads format {FORMAT}: use the version that wrote it"
@@ -69,7 +87,7 @@ def from_content(content: Mapping[str, Any], file: str) -> Selector:
     if not top["name"]:
         raise ContentError(f"{file}: name is empty: every selector has one")
     terms = [
-        Term(**_checked(t, TERM, {"column", "weight"}, f"{file}, terms {i}"))
+        Term(**checked(t, TERM, {"column", "weight"}, f"{file}, terms {i}"))
         for i, t in enumerate(top.get("terms", []), 1)
     ]
     columns = [term.column for term in terms]
@@ -81,84 +99,22 @@ def from_content(content: Mapping[str, Any], file: str) -> Selector:
         gate=top["gate"],
         terms=tuple(terms),
         path=tuple(
-            PathStep(**_checked(step, STEP, set(STEP), f"{file}, path {i}"))
+            PathStep(**checked(step, STEP, set(STEP), f"{file}, path {i}"))
             for i, step in enumerate(top.get("path", []), 1)
         ),
         fitted_on=tuple(
-            FittedOn(**_checked(pool, POOL, set(POOL), f"{file}, fitted_on {i}"))
+            FittedOn(**checked(pool, POOL, set(POOL), f"{file}, fitted_on {i}"))
             for i, pool in enumerate(top.get("fitted_on", []), 1)
         ),
         note=top.get("note", ""),
+        probability=read_probability(top["probability"], f"{file}, probability") if "probability" in top else None,
     )
-
-
-Check = Callable[[Any], Any]
-"""Gives the value back as it is used; raises ValueError saying what it must be."""
-
-
-def _checked(found: Mapping[str, Any], schema: Mapping[str, Check], needed: set[str], place: str) -> dict[str, Any]:
-    """The values by key. Raises ContentError for a key that is unknown or missing, or a value of another kind."""
-    unknown = [key for key in found if key not in schema]
-    if unknown:
-        raise ContentError(f"{place}: unknown key '{unknown[0]}'; the keys are {', '.join(schema)}")
-    missing = [key for key in schema if key in needed and key not in found]
-    if missing:
-        raise ContentError(f"{place}: {', '.join(missing)} is missing")
-    values = {}
-    for key, value in found.items():
-        try:
-            values[key] = schema[key](value)
-        except ValueError as error:
-            raise ContentError(f"{place}: {key} = {value!r}, but it must be {error}") from None
-    return values
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text in quotes")
-    return value
-
-
-def _column(value: Any) -> str:
-    if not isinstance(value, str) or not value or value in RESERVED:
-        raise ValueError(f"the name of a feature; {', '.join(RESERVED)} are none")
-    return value
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
-def _integer(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("a whole number")
-    return value
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise ValueError("a finite number")
-    return number
 
 
 def _place(value: Any) -> str:
     if value not in ("middle", "last"):
         raise ValueError("'middle' or 'last'")
     return str(value)
-
-
-def _tables(value: Any) -> list[Mapping[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError("a list of tables")
-    return value
 
 
 def _term(term: Term) -> dict[str, Any]:
@@ -177,18 +133,19 @@ def _version() -> str:
         return "unknown"
 
 
-TERM: dict[str, Check] = {"column": _column, "weight": _number, "missing": _place}
-STEP: dict[str, Check] = {"column": _column, "accuracy": _number, "correlation": _number}
-POOL: dict[str, Check] = {"pool": _text, "digest": _text, "tasks": _integer, "rows": _integer, "swing": _integer}
+TERM: dict[str, Check] = {"column": column, "weight": number, "missing": _place}
+STEP: dict[str, Check] = {"column": column, "accuracy": number, "correlation": number}
+POOL: dict[str, Check] = {"pool": text, "digest": text, "tasks": integer, "rows": integer, "swing": integer}
 TOP: dict[str, Check] = {
-    "format": _integer,
-    "bestofn": _text,
-    "created_by": _text,
-    "name": _text,
-    "gate": _truth,
-    "note": _text,
-    "terms": _tables,
-    "path": _tables,
-    "fitted_on": _tables,
+    "format": integer,
+    "bestofn": text,
+    "created_by": text,
+    "name": text,
+    "gate": truth,
+    "note": text,
+    "terms": tables,
+    "path": tables,
+    "fitted_on": tables,
+    "probability": table,
 }
 """What each key of the file must hold, by table."""

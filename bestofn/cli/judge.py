@@ -337,7 +337,7 @@ def compare(
     table = reading.table(pool)
     with answering(asked, model, quiet=quiet) as answerer:
         summary = ask_all(every, load_pool(pool, format=format), answerer)
-        judgement = conclude(every, answerer, summary, shown, showing, ways.criteria)
+        judgement = conclude(every, answerer, summary, shown, showing, ways.sets(list(chosen)))
     table = judgement.onto(table)
     extra = selectors({name: [c for method in mine for c in method.columns()] for name, mine in chosen.items()})
     result = evaluate(table, selectors=BESIDE, extra=extra, null=0, seed=asked.seed)

@@ -55,6 +55,15 @@ class Ways:
                 raise UsageError(f"no way of asking '{name}': there are {', '.join(METHODS)}")
         return {name: list(self._of(name, showing, shown)) for name in METHODS if name in names}
 
+    def sets(self, names: Sequence[str]) -> list[CriteriaSet]:
+        """The criteria that the ways asked for make use of."""
+        found = list(self.criteria) if JUDGE in names else []
+        if ROUND_ROBIN in names or PIVOT in names:
+            found.append(self.verifier)
+        if MIN_CODES in names and self.judgments is None:
+            found.append(self.diagnosis)
+        return found
+
     def _of(self, name: str, showing: Showing, shown: ShownCounts) -> Iterator[Method]:
         if name == JUDGE:
             yield from methods_of(self.criteria, showing, shown)

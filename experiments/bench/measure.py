@@ -15,6 +15,8 @@ class Run(NamedTuple):
 
     seconds: float
     """Wall clock."""
+    cpu_seconds: float
+    """Processor time, user and system: steadier than the wall clock on a busy machine."""
     peak_mb: float
     """Largest resident set."""
 
@@ -30,7 +32,7 @@ def run(command: list[str], env: dict[str, str] | None = None) -> Run:
     seconds = time.perf_counter() - begin
     if process.returncode != 0:
         sys.exit(f"{' '.join(command)} failed with {process.returncode}: {complaint.decode()[-2000:]}")
-    return Run(seconds, usage.ru_maxrss / 1024)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def _environment(env: dict[str, str] | None) -> dict[str, str]:
@@ -50,5 +52,10 @@ def alternate(commands: list[list[str]], rounds: int, env: dict[str, str] | None
 
 
 def middle(runs: list[Run]) -> float:
-    """Median seconds."""
+    """Median seconds by the wall clock."""
     return median(r.seconds for r in runs)
+
+
+def middle_cpu(runs: list[Run]) -> float:
+    """Median seconds of processor time."""
+    return median(r.cpu_seconds for r in runs)
