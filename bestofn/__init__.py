@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bestofn.selector import Selector as Selector
     from bestofn.selector_file import read_selector as read_selector
     from bestofn.selector_file import write_selector as write_selector
+    from bestofn.single import score as score
     from bestofn.table import FeatureTable as FeatureTable
     from bestofn.trajectory import Task as Task
     from bestofn.trajectory import Trajectory as Trajectory
@@ -30,6 +31,7 @@ _HOMES = {
     "fit_pools": "pooling",
     "load_pool": "catalogue",
     "read_selector": "selector_file",
+    "score": "single",
     "score_pool": "scoring",
     "select": "selection",
     "write_selector": "selector_file",
@@ -45,6 +47,7 @@ __all__ = [
     "fit_pools",
     "load_pool",
     "read_selector",
+    "score",
     "score_pool",
     "select",
     "write_selector",

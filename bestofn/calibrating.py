@@ -7,7 +7,7 @@ leaves each task out of both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from bestofn.errors import TableError, UsageError
 from bestofn.featurize.extract import Extractor
 from bestofn.featurize.feature import Kind, Value
 from bestofn.metrics import Bools, Floats
-from bestofn.probability import Elsewhere, Measured, Probability, Term
+from bestofn.probability import Elsewhere, Guard, Measured, Probability, Term
 from bestofn.table import FeatureTable
 
 COLUMNS = (
@@ -29,12 +29,14 @@ COLUMNS = (
 )  # fmt: skip
 """What the model looks at by default: features of one run in a terminal, chosen for what they mean before any was
 measured: its ending, its last words, its length, its troubles, its checks, its repeats."""
+KIND_COLUMNS = ("n_user_turns", "n_commands")
+"""What tells whether a run is of the kind that was fitted on: dialogues and runs without commands are other kinds."""
 RIDGE = 10.0
 """Penalty on squared weights of standardised features. Fixed, never tuned on a pool."""
 FOLDS = 10
 """Parts into which tasks are split for the scores that a calibration is fitted to."""
 RANGE = (1.0, 99.0)
-"""Percentiles of the fitted values beyond which a value counts as outside."""
+"""Percentiles of the fitted values; beyond the one on the side of success, a value is outside of what was fitted."""
 RATES = (0.05, 0.1, 0.2)
 """Error rates whose outcome is reported."""
 RESAMPLES = 1000
@@ -87,7 +89,7 @@ def fit_probability(
     Parameters
     ----------
     tables
-        Pools by name, with the columns and `about["directions"]`. Tasks of one name are one task in all of them.
+        Pools by name, with the columns and KIND_COLUMNS. Tasks of one name are one task in all of them.
     columns
         Features with an expected direction, none of them a sibling feature.
     calibration
@@ -115,6 +117,7 @@ def fit_probability(
         conformal=_conformal(honest, data),
         measured=_measured(honest, data, seed),
         reliability=reliability(honest, data.passed),
+        guards=_guards(tables.values()),
         banks={bank.name: bank.hash for bank in extractor.banks},
     )
     return replace(found, elsewhere=tuple(_elsewhere(found, name, table) for name, table in (elsewhere or {}).items()))
@@ -153,7 +156,7 @@ def _check(data: _Data, pools: Sequence[str]) -> None:
     fails = len(data.passed) - passes
     if min(passes, fails, tasks) < FEWEST:
         raise TableError(
-            f"pools {', '.join(pools)} have {passes} passes and {fails} fails at {tasks} tasks with a turn of the agent, "
+            f"pools {', '.join(pools)} have {passes} passes and {fails} fails at {tasks} tasks, "
             f"and a probability takes at least {FEWEST} of each: add labelled pools"
         )
 
@@ -221,9 +224,22 @@ def _terms(model: _Model, data: _Data, columns: Sequence[str]) -> tuple[Term, ..
         if abs(model.weights[i]) < 1e-4:
             continue
         known = data.values[~np.isnan(data.values[:, i]), i]
-        low, high = (round(float(end), 6) for end in np.percentile(known, RANGE))
-        numbers = (round(float(x), 6) for x in (model.weights[i], model.mean[i], model.scale[i]))
-        out.append(Term(name, bool(data.logs[i]), *numbers, low, high))
+        usual = np.percentile(known, RANGE)
+        good, bad = (usual[1], known.min()) if model.weights[i] > 0 else (usual[0], known.max())
+        low, high = sorted((round(float(good), 6), round(float(bad), 6)))
+        weight, mean, scale = (round(float(x), 6) for x in (model.weights[i], model.mean[i], model.scale[i]))
+        out.append(Term(name, bool(data.logs[i]), weight, mean, scale, low, high))
+    return tuple(out)
+
+
+def _guards(tables: Iterable[FeatureTable]) -> tuple[Guard, ...]:
+    """The kind of run that was fitted on, by the columns that tell it."""
+    out = []
+    for name in KIND_COLUMNS:
+        values = np.concatenate([table.column(name) for table in tables])
+        known = values[~np.isnan(values)]
+        if len(known):
+            out.append(Guard(name, float(np.floor(np.percentile(known, RANGE[0]))), float(known.max())))
     return tuple(out)
 
 
@@ -231,8 +247,8 @@ def _conformal(honest: Floats, data: _Data) -> Conformal:
     """The reference scores, and what error rates come to where each task is answered by the others' scores."""
 
     def reference(keep: Bools) -> Conformal:
-        up, down = (np.sort(honest[keep & (data.passed == outcome)]) for outcome in (1.0, 0.0))
-        return Conformal(*(tuple(round(float(p), 4) for p in side) for side in (up, down)))
+        up, down = (np.sort(honest[keep & (data.passed == outcome)]).round(4).tolist() for outcome in (1.0, 0.0))
+        return Conformal(tuple(up), tuple(down))
 
     others = {task: reference(data.groups != task) for task in np.unique(data.groups)}
     measured = []
@@ -273,5 +289,6 @@ def _elsewhere(found: Probability, name: str, table: FeatureTable) -> Elsewhere:
     p = found.probabilities(found.effects(values))
     rate = float(passed.mean())
     figures = (rate, p.mean(), brier(p, passed), rate * (1.0 - rate), auc(p, passed))
-    inside = 1.0 - found.flattered(values).any(axis=1).mean()
+    guarded = rows.take([guard.column for guard in found.guards])
+    inside = 1.0 - (found.flattered(values).any(axis=1) | found.foreign(guarded).any(axis=1)).mean()
     return Elsewhere(name, table.digest, len(rows), *(round(float(figure), 4) for figure in (*figures, inside)))

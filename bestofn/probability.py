@@ -33,6 +33,15 @@ class Term(NamedTuple):
     high: float
 
 
+class Guard(NamedTuple):
+    """A column that tells whether a run is of the kind that was fitted on; it has no part in the probability."""
+
+    column: str
+    low: float
+    high: float
+    """Runs outside of `low` to `high` are of another kind; an unknown value says nothing."""
+
+
 class Measured(NamedTuple):
     """How good the probabilities were on the pools they were fitted on, each task's from the other tasks."""
 
@@ -80,12 +89,13 @@ class Probability:
     reliability: tuple[Bin, ...]
     """Of the probabilities behind `measured`."""
     elsewhere: tuple[Elsewhere, ...] = ()
+    guards: tuple[Guard, ...] = ()
     banks: Mapping[str, str] = field(default_factory=dict[str, str])
     """Feature banks and their hashes when it was fitted: another pattern counts other things."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The features it reads."""
+        """The features it reads, without those of the guards."""
         return tuple(term.column for term in self.terms)
 
     def effects(self, values: Floats) -> Floats:
@@ -110,6 +120,11 @@ class Probability:
         low, high = (np.array([getattr(term, end) for term in self.terms]) for end in ("low", "high"))
         weight = np.array([term.weight for term in self.terms])
         return np.asarray(((values < low) & (weight < 0)) | ((values > high) & (weight > 0)))
+
+    def foreign(self, values: Floats) -> Bools:
+        """(n, guards) True where a run is of another kind than those that were fitted on."""
+        low, high = (np.array([getattr(guard, end) for guard in self.guards]) for end in ("low", "high"))
+        return np.asarray((values < low) | (values > high))
 
     @property
     def skill(self) -> float:

@@ -9,7 +9,7 @@ from bestofn import conformal, probability
 from bestofn.calibration import Bin, Calibration
 from bestofn.conformal import Conformal
 from bestofn.errors import ContentError
-from bestofn.probability import Elsewhere, Probability, Term
+from bestofn.probability import Elsewhere, Guard, Probability, Term
 from bestofn.schema import Check, checked, column, integer, number, share, shares, table, tables, text, truth
 
 
@@ -29,13 +29,14 @@ def probability_content(found: Probability) -> dict[str, Any]:
             "fails": list(found.conformal.fails),
             "measured": [row._asdict() for row in found.conformal.measured],
         },
+        "guards": [guard._asdict() for guard in found.guards],
         "banks": dict(found.banks),
     }
 
 
 def read_probability(content: Mapping[str, Any], place: str) -> Probability:
     """The model that parsed TOML describes. Raises ContentError naming the place and the key that is wrong."""
-    top = checked(content, TOP, set(TOP) - {"elsewhere"}, place)
+    top = checked(content, TOP, set(TOP) - {"elsewhere", "guards"}, place)
     terms = _rows(top["terms"], TERM, Term, f"{place}, terms")
     columns = [term.column for term in terms]
     doubled = sorted({name for name in columns if columns.count(name) > 1})
@@ -57,6 +58,7 @@ def read_probability(content: Mapping[str, Any], place: str) -> Probability:
         measured=probability.Measured(**measured),
         reliability=_rows(top["reliability"], BIN, Bin, f"{place}, reliability"),
         elsewhere=_rows(top.get("elsewhere", []), ELSEWHERE, Elsewhere, f"{place}, elsewhere"),
+        guards=_rows(top.get("guards", []), GUARD, Guard, f"{place}, guards"),
         banks={name: text(value) for name, value in top["banks"].items()},
     )
 
@@ -100,6 +102,7 @@ TERM: dict[str, Check] = {
     "low": number,
     "high": number,
 }
+GUARD: dict[str, Check] = {"column": column, "low": number, "high": number}
 BETA: dict[str, Check] = {"kind": text, "a": number, "b": number, "c": number}
 ISOTONIC: dict[str, Check] = {"kind": text, "x": shares, "y": shares}
 RATES: dict[str, Check] = dict.fromkeys(conformal.Measured._fields, share)
@@ -119,6 +122,7 @@ TOP: dict[str, Check] = {
     "reliability": tables,
     "elsewhere": tables,
     "conformal": table,
+    "guards": tables,
     "banks": table,
 }
 """What each key must hold, by table."""

@@ -13,14 +13,15 @@ import sys
 from pathlib import Path
 
 import bestofn
-from bestofn.calibrating import COLUMNS, fit_probability
+from bestofn.calibrating import COLUMNS, KIND_COLUMNS, fit_probability
 from bestofn.selector import FittedOn, Selector, Term
 from bestofn.table import FeatureTable
 
 NOTE = (
-    "For agents that work in a terminal. One labelled pool of such agents with recorded content was at hand, so this is "
-    "one harness and one model: [probability.measured] says how good it is on tasks left out, [[probability.elsewhere]] "
-    "what is left of that on other kinds of runs. To rank attempts of one task it is the rule gate-shortest."
+    "For agents that work in a terminal. One labelled pool of such agents with recorded content was at hand, so this "
+    "is one harness and one model: [probability.measured] says how good it is on tasks left out, "
+    "[[probability.elsewhere]] what is left of that on other kinds of runs. To rank attempts of one task it is the "
+    "rule gate-shortest."
 )
 
 
@@ -56,7 +57,7 @@ def main(arguments: list[str]) -> None:
 
 def table(name: str) -> FeatureTable:
     """The columns that the model looks at."""
-    return bestofn.score_pool(bestofn.load_pool(name), columns=COLUMNS).table
+    return bestofn.score_pool(bestofn.load_pool(name), columns=(*COLUMNS, *KIND_COLUMNS)).table
 
 
 def fitted_on(name: str, rows: FeatureTable) -> FittedOn:

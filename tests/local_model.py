@@ -37,8 +37,8 @@ from pathlib import Path
 from typing import IO
 
 VARIABLE = "BESTOFN_LOCAL_MODEL"
-"""Environment variable: `1` lets the tests set the model up from wheels, `all` also compile the other server, `0`
-leaves it alone; unset, the tests run with what is there already."""
+"""Environment variable: `1` runs the tests on the server that needs no compiler, `all` on both, setting up what is not
+there yet. Without it they are skipped: they take minutes."""
 MODEL = "smollm2-135m-instruct"
 """The model's name on the server."""
 CONTEXT = 8192
@@ -92,8 +92,8 @@ def is_ready(engine: Engine, root: Path | None = None) -> bool:
     return environment(engine, root).is_dir()
 
 
-def allowed(engine: Engine) -> bool:
-    """True where the tests may set this server up, as BESTOFN_LOCAL_MODEL says."""
+def asked_for(engine: Engine) -> bool:
+    """True where BESTOFN_LOCAL_MODEL asks for the tests on this server."""
     return os.environ.get(VARIABLE, "") in (("all",) if engine.compiled else ("1", "all"))
 
 

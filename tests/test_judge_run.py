@@ -233,6 +233,31 @@ def test_what_goes_wrong_ends_in_its_state(tmp_path: Path, serve: Serve, cache: 
     assert found.share_missing == pytest.approx(2 / 3)
 
 
+def test_secrets_do_not_leave_the_machine_and_are_counted(tmp_path: Path, serve: Serve, cache: Cache) -> None:
+    """A key in a run stands in no request, and the end of the run tells how many were taken out."""
+    pool = write_pool(tmp_path / "pool", {"t1": "AB"})
+    key = "AKIA" + "Q7ZX2MNB4VKLP9WD"
+    path = pool / "t1.jsonl"
+    path.write_text(path.read_text().replace("All is done.", f"All is done with {key}."))
+    server = serve(honest)
+    lines = judged(pool, server, cache, only(Kind.POINTWISE)).lines()
+    assert not any(key in json.dumps(seen.body) for seen in server.seen)
+    assert any(line.startswith("  note: 2 secrets taken out: 2 ") for line in lines)
+    assert "  note: 2 records rendered, 2 of them whole runs: 0 had to be cut, 100% of their text is shown" in lines
+
+
+def test_what_had_to_be_cut_is_told(tmp_path: Path, serve: Serve, cache: Cache) -> None:
+    """A run beyond the budget of tokens is cut, the model is told where, and the end of the run says how much."""
+    pool = write_pool(tmp_path / "pool", {"t1": "A"})
+    path = pool / "t1.jsonl"
+    path.write_text(path.read_text().replace("I check.", "I check. " + "word " * 4000))
+    server = serve(honest)
+    client = Client("judge-1", cache=cache, base_url=server.url, patience=QUICK)
+    found = judge(load_pool(pool), [only(Kind.POINTWISE)], client, Showing(tokens=1500))
+    assert any("1 of them whole runs: 1 had to be cut" in line for line in found.lines())
+    assert all(" cut: " in seen.body["messages"][-1]["content"] for seen in server.questions)
+
+
 def test_what_two_criteria_files_share_is_asked_once(tmp_path: Path, serve: Serve, cache: Cache) -> None:
     """The health checks of two compiled sets are the same column and the same call."""
     pool = write_pool(tmp_path / "pool", {"t1": "AB"})

@@ -22,7 +22,18 @@ from typing import Any
 
 import local_model
 import pytest
-from local_model import ENGINES, MODEL, XLLAMACPP, Engine, LocalModel, Unavailable, allowed, ensure, is_ready
+from local_model import (
+    ENGINES,
+    MODEL,
+    VARIABLE,
+    XLLAMACPP,
+    Engine,
+    LocalModel,
+    Unavailable,
+    asked_for,
+    ensure,
+    is_ready,
+)
 
 from bestofn.llm.accounts import PROBE
 from bestofn.llm.answer import Completion, Missing, Outcome, Reason
@@ -62,18 +73,17 @@ def say(request: pytest.FixtureRequest) -> Say:
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda engine: engine.name)
 def engine(request: pytest.FixtureRequest, say: Say) -> Engine:
-    """Each server that is set up or may be; the others are skipped by name."""
+    """Each server that BESTOFN_LOCAL_MODEL asks for; the others are skipped by name."""
     wanted: Engine = request.param
-    if not is_ready(wanted):
-        if not allowed(wanted):
-            value = "all" if wanted.compiled else "1"
-            pytest.skip(f"needs the local model on {wanted.name}: set {local_model.VARIABLE}={value} to set it up")
-        started = time.monotonic()
-        try:
-            ensure(wanted)
-        except Unavailable as error:
-            pytest.skip(f"needs the local model: {error}")
-        say(f"{wanted.name} was set up in {time.monotonic() - started:.0f} s")
+    if not asked_for(wanted):
+        value = "all" if wanted.compiled else "1"
+        pytest.skip(f"needs the local model on {wanted.name}: set {VARIABLE}={value} to run it")
+    started = time.monotonic()
+    try:
+        ensure(wanted)
+    except Unavailable as error:
+        pytest.skip(f"needs the local model: {error}")
+    say(f"{wanted.name} was set up or found in {time.monotonic() - started:.0f} s")
     return wanted
 
 

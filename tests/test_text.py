@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestofn.readers.text import clean, image_mark, text_of
+from bestofn.readers.text import clean, expecting, image_mark, possible_controls, text_of
 
 PLAIN_CHARACTERS = st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t")
 
@@ -101,3 +102,24 @@ def test_case_24_reads_as_on_the_screen(shared: Path) -> None:
     """Spinner, redrawn progress, title and colours: three lines remain; a stray byte is replaced."""
     raw = (shared / "cases" / "24-ansi-and-carriage-returns" / "agent.log").read_bytes()
     assert clean(raw.decode("utf-8", errors="replace")) == "Working... done\nRetrieving: 100%\ncaf\ufffd red\n"
+
+
+def test_what_a_document_can_hold_is_told_from_its_bytes() -> None:
+    """Escapes name the control characters that can occur; a document without any holds none."""
+    assert possible_controls(b'{"a": "plain\\n\\ttext \\u00e9 \\u2014"}') == ""
+    assert possible_controls(b'{"a": "\\u001b[1m \\r \\u0000"}') == "\x00\r\x1b"
+    assert possible_controls('{"a": "°"}'.encode()) == ""
+    assert possible_controls('{"a": "\x85"}'.encode()) is None
+    assert possible_controls(b'{"a": "\x7f"}') == "\x7f"
+    assert possible_controls(b'{"a": "\\u005cu001b"}') is None
+    assert possible_controls('{"a": 1}'.encode("utf-16")) is None
+
+
+@given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40), st.booleans())
+def test_knowing_what_a_document_can_hold_changes_no_text(text: str, twice: bool) -> None:
+    """Cleaning with the knowledge of a document's bytes gives what cleaning without it gives, nested JSON too."""
+    for ascii_only in (True, False):
+        raw = json.dumps(json.dumps(text, ensure_ascii=ascii_only) if twice else text, ensure_ascii=ascii_only)
+        plain = clean(text)
+        with expecting(possible_controls(raw.encode())):
+            assert clean(text) == plain

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from bestofn.cli import check, compile, evaluate, features, fit, judge, pools, select, taxonomy
+from bestofn.cli import check, compile, evaluate, features, fit, judge, pools, report, score, select, taxonomy
 
 app = typer.Typer(
     name="bestofn",
     help="Pick the attempt that really succeeded: trajectory selection for recorded agent runs, evaluated honestly.",
     epilog="Start with: bestofn select --pool demo. Exit codes: 0 done, 1 below the bar you asked for, 2 wrong use or "
-    "unusable input.",
+    "unusable input, 3 unsure where that is to fail (score).",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -40,7 +40,9 @@ def root(
 
 app.command(name="select")(select.select)
 app.command(name="evaluate")(evaluate.evaluate)
+app.command(name="report")(report.report)
 app.command(name="fit")(fit.fit)
+app.command(name="score")(score.score)
 app.command(name="features")(features.features)
 app.command(name="check")(check.check)
 app.command(name="compile")(compile.compile)

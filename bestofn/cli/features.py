@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bestofn.cli.asking import Asked, sharing_options
+from bestofn.cli.asked import Asked, sharing_options
 from bestofn.cli.options import (
     BanksOption,
     FormatOption,

@@ -1,4 +1,4 @@
 """Asks a model about a pool's runs and turns its letters into columns of the feature table, each score with its state.
 
-Start at `judging` (a run from pool to columns) and `criteria_method` (what is asked); `showing` puts runs into prompts.
+Start at `judging` (a run from pool to columns) and `plan` (what a criteria set asks); `showing` puts runs into prompts.
 """

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from bestofn.rendering.rendered import CutKind, Rendered
 
+_AGAIN = "a run that stands in several records counts in each"
+
 
 @dataclass
 class ShownCounts:
@@ -47,9 +49,9 @@ class ShownCounts:
             share = self.shown / self.characters if self.characters else 1.0
             out[0] += f", {self.whole} of them whole runs: {self.cut} had to be cut, {share:.0%} of their text is shown"
         if self.redactions:
-            out.append(f"{self.redactions.total()} secrets taken out: {_listed(self.redactions)}")
+            out.append(f"{self.redactions.total()} secrets taken out: {_listed(self.redactions)}; {_AGAIN}")
         if self.neutralised:
-            out.append(f"{self.neutralised.total()} places made harmless: {_listed(self.neutralised)}")
+            out.append(f"{self.neutralised.total()} places made harmless: {_listed(self.neutralised)}; {_AGAIN}")
         return out
 
 

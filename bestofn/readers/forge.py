@@ -193,7 +193,7 @@ def _taken_apart(text: str) -> Said | None:
 def _title_before(text: str, gap: int) -> int:
     """Where the title of a thought begins that an empty line ends, -1 where what stands there is none."""
     begin = text.rfind("\n", max(0, gap - _LONGEST_TITLE), gap) + 1
-    if not _TITLE.fullmatch(text, begin, gap):
+    if not "A" <= text[begin : begin + 1] <= "Z" or not _TITLE.fullmatch(text, begin, gap):
         return -1
     end = text.find("\n", gap + 2)
     return begin if _FIRST_PERSON.search(text, gap + 2, len(text) if end < 0 else end) else -1

@@ -12,6 +12,7 @@ from bestofn.readers import ag2, atif, chat, harbor, mini_swe_agent, tau_bench, 
 from bestofn.readers.document import LINE_SUFFIXES, Document, load_document
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.problem import Problem, ProblemKind
+from bestofn.readers.text import expecting, possible_controls
 
 DIRECTORY_READERS: tuple[ModuleType, ...] = (harbor, terminal_bench)
 """Formats in which a directory is one attempt, asked before any file inside it."""
@@ -173,7 +174,14 @@ def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, D
         return
     for problem in document.trouble(source.relative):
         yield reader.NAME, problem
-    for found in reader.read(document, source):
+    possible = possible_controls(document.raw)
+    attempts = reader.read(document, source)
+    while True:
+        # Only while the reader works: between two attempts other files may be read.
+        with expecting(possible):
+            found = next(attempts, None)
+        if found is None:
+            return
         yield reader.NAME, found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from bestofn.readers.screen import shown
@@ -21,12 +23,53 @@ _DATA_URI = re.compile(
 """An image or another file written into the text, in one piece or wrapped; short ones stay."""
 
 
+_ESCAPE = re.compile(rb"\\[rbf]|\\u00[0-9a-fA-F]{2}")
+_SHORT = {b"\\r": "\r", b"\\b": "\x08", b"\\f": "\x0c"}
+"""JSON's escapes that can stand for a control character, and the short ones of them."""
+_C1 = re.compile(b"\xc2[\x80-\x9f]")
+_possible: str | None = None
+"""The control characters that the texts now being cleaned can hold; None where that is not known. See `expecting`."""
+
+
+def possible_controls(raw: bytes) -> str | None:
+    """The control characters that the strings of a JSON document can hold, by one look at its bytes.
+
+    JSON strings hold none as they are but DEL and the 8-bit ones: the others must be escaped, and so must those of
+    JSON inside a string. None where that cannot be told: the bytes are not UTF-8 by their mark, hold 8-bit controls,
+    or write a backslash by its number.
+    """
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff") or (b"\xc2" in raw and _C1.search(raw) is not None):
+        return None
+    escapes = set(_ESCAPE.findall(raw))
+    found = {_SHORT.get(escape) or chr(int(escape[-2:], 16)) for escape in escapes}
+    if b"\x7f" in raw:
+        found.add("\x7f")
+    return None if "\\" in found else "".join(sorted(c for c in found if ord(c) in _CONTROLS))
+
+
+@contextmanager
+def expecting(possible: str | None) -> Iterator[None]:
+    """While this lasts, `clean` looks for these control characters only; it holds for one step of one reader."""
+    global _possible
+    before, _possible = _possible, possible
+    try:
+        yield
+    finally:
+        _possible = before
+
+
+def expect_anything() -> None:
+    """Text from another file comes into this step: look for all control characters until it ends."""
+    global _possible
+    _possible = None
+
+
 def clean(text: str) -> str:
     """The text as a terminal would leave it: escapes gone, `\\r` overwrites its line, inline images named.
 
     What comes back holds no control character but newline and tab.
     """
-    controls = _controls(text)
+    controls = _controls(text) if _possible is None or any(map(text.__contains__, _possible)) else 0
     if controls:
         escapes = text.count("\x1b")
         text = _COLOUR.sub("", text)

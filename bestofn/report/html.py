@@ -38,8 +38,12 @@ from bestofn.trajectory import EndingState
 
 LIMIT = 25_000_000
 """Bytes of a report at most."""
-BODIES = 16_000_000
-"""Bytes that all trajectories together get; the rest of LIMIT is for tables, plots and quotes."""
+BODIES = 20_000_000
+"""Bytes that all trajectories together get at most; the rest of LIMIT is for tables, plots and quotes."""
+STATIC = 1_000_000
+"""Bytes that a page takes at most without tasks."""
+ATTEMPT = 9_000
+"""Bytes that an attempt takes beside its trajectory: features, reasons, quotes, last words."""
 SPARE = 8
 """Fair shares that one trajectory may take until the sizes of all are known."""
 
@@ -184,7 +188,9 @@ def _second_pass(
     """What the page shows of each attempt. Raises UsageError where the table has attempts that the pool has not."""
     row_of = {(str(t), str(a)): row for row, (t, a) in enumerate(zip(table.tasks, table.trajectories, strict=True))}
     evidence = Evidence(features)
-    share = SPARE * BODIES // max(sum(task in shown for task in table.tasks), 1)
+    n_shown = sum(task in shown for task in table.tasks)
+    room = max(LIMIT // 10, min(BODIES, LIMIT - STATIC - ATTEMPT * n_shown))
+    share = SPARE * room // max(n_shown, 1)
     seen: dict[tuple[str, str], Seen] = {}
     texts: dict[str, Kept] = {}
     for trajectory in pool.stream():
@@ -202,7 +208,7 @@ def _second_pass(
             f"the table has {len(lacking)} attempts that pool '{pool.name}' does not hold, such as {lacking[0][1]} of "
             f"task {lacking[0][0]}: give the pool that the table was made of"
         )
-    return _Pass(seen, fitted(texts, BODIES))
+    return _Pass(seen, fitted(texts, room))
 
 
 def _seen(reading: Reading, evidence: Evidence, values: Sequence[float]) -> Seen:

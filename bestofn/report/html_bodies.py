@@ -148,7 +148,7 @@ def fitted(trajectories: Mapping[str, Kept], budget: int) -> dict[str, Body]:
         bodies = {name: _body(shortened(one, cap)) for name, one in trajectories.items()}
         if cap < LEAST or sum(len(made.json.encode()) for made in bodies.values()) <= budget:
             return bodies
-        cap = cap * 3 // 4  # characters that take more room than they seemed to, as those that are written as numbers
+        cap = cap * 15 // 16  # characters that take more room than they seemed to, as those that are written as numbers
 
 
 def _body(one: Kept) -> Body:

@@ -34,10 +34,10 @@ def render(report: Report) -> str:
             f"script-src {_hash(script)}; style-src {_hash(style)}; "
             "require-trusted-types-for 'script'; trusted-types 'none'"
         ),
-        style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        plots=[(plot, Markup(svg(plot))) for plot in report.plots],  # noqa: S704
-        bodies={name: (Markup(body.json), body) for name, body in report.bodies.items()},  # noqa: S704
+        style=Markup(style),
+        script=Markup(script),
+        plots=[(plot, Markup(svg(plot))) for plot in report.plots],
+        bodies={name: (Markup(body.json), body) for name, body in report.bodies.items()},
         rows=_rows(report.evaluation) if report.evaluation is not None else [],
         flags=[(flag, FLAGS[flag], n) for flag, n in flags.items() if report.labels or flag in ("tie", "missing")],
         trimmed=sum(body.trimmed for body in report.bodies.values()),

@@ -39,6 +39,8 @@ class Plot(NamedTuple):
 
     name: str
     title: str
+    short: str
+    """The title in a list of links."""
     caption: str
     figure: Figure
 
@@ -92,7 +94,7 @@ def gap_plot(result: Evaluation, costs: Mapping[str, float]) -> Plot | None:
         "difference to a random pick. Hollow: optimistic, reported on labels that it was made with. "
         + ("No row here asks a model, so none costs more than reading the recordings." if free else "")
     )
-    return Plot("gap", "Gap recovered against cost", caption.strip(), figure)
+    return Plot("gap", "Gap recovered against cost", "Gap and cost", caption.strip(), figure)
 
 
 def null_plot(result: Evaluation) -> Plot | None:
@@ -115,8 +117,8 @@ def null_plot(result: Evaluation) -> Plot | None:
         figure, panels = _panels(7.4, 1.75 * len(shown) + 0.35, len(shown))
         for axes, (what, null, values) in zip(panels, shown, strict=True):
             axes.hist(values, bins=list(bins), color=RULE, edgecolor=PAPER, lw=0.4)
-            axes.axvline(null.p95, color=SOFT, lw=1.0, ls=(0, (3, 3)))
-            axes.axvline(accuracy[null.selector], color=FAIL, lw=1.8)
+            axes.axvline(accuracy[null.selector], color=FAIL, lw=2.2)
+            axes.axvline(null.p95, color=INK, lw=1.0, ls=(0, (3, 3)))
             axes.set_title(
                 f"{what}: observed {accuracy[null.selector]:.1%}, p = {null.p_value:.3f}", loc="left", fontsize=9
             )
@@ -128,7 +130,7 @@ def null_plot(result: Evaluation) -> Plot | None:
         "Solid line: with the true labels. Dashed: 95th percentile of the shuffles. "
         "Left of the dashed line, the observed figure is what chance gives."
     )
-    return Plot("null", "What shuffled labels give", caption, figure)
+    return Plot("null", "What shuffled labels give", "Shuffled labels", caption, figure)
 
 
 def codes_plot(codes: CodeFigures) -> Plot | None:
@@ -169,7 +171,7 @@ def codes_plot(codes: CodeFigures) -> Plot | None:
         f"Right: picking the attempt with the fewest fired codes; p from {codes.permutations:,} shuffles of the "
         "outcomes within tasks."
     )
-    return Plot("codes", "Fired codes and outcome", caption, figure)
+    return Plot("codes", "Fired codes and outcome", "Fired codes", caption, figure)
 
 
 def within_plot(tasks: Sequence[WithinTask], selector: str) -> Plot | None:
@@ -209,7 +211,7 @@ def within_plot(tasks: Sequence[WithinTask], selector: str) -> Plot | None:
         "the right; tasks are in order of how far it has. Marks side by side share their rank."
         + (f" The {left_out} tasks with the worst ranking are left out." if left_out else "")
     )
-    return Plot("within", "Passing against failing attempts within tasks", caption, figure)
+    return Plot("within", "Passing against failing attempts within tasks", "Within tasks", caption, figure)
 
 
 def write_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
