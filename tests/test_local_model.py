@@ -111,7 +111,7 @@ def question(run: str, *criteria: str, limit: int = 0, record: str = "") -> Requ
     ask = "Grade the run from A (surely right) to T (surely wrong). Answer with tags only.\nRun: "
 
     def form(letters: str) -> str:
-        return "".join(f"<{tag}>{letter}</{tag}>" for tag, letter in zip(tags, letters, strict=False))
+        return "\n".join(f"<{tag}>{letter}" for tag, letter in zip(tags, letters, strict=False))
 
     messages = (
         Message("user", f"{record}{ask}the tests passed."),
@@ -120,7 +120,7 @@ def question(run: str, *criteria: str, limit: int = 0, record: str = "") -> Requ
         Message("assistant", form("RSQ")),
         Message("user", f"{ask}{run}"),
     )
-    return Request(messages, tags, "+".join(criteria), run, limit or 40 * len(tags))
+    return Request(messages, tags, "+".join(criteria), run, limit or 22 * len(tags))
 
 
 def client(server: LocalModel, cache: Cache | None = None, **options: Any) -> Client:
