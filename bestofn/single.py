@@ -235,6 +235,9 @@ class _Scorer:
 
     def one(self, path: Path, trajectory: Trajectory, columns: Sequence[Column]) -> Verdict:
         """One attempt's verdict."""
+        # A directory may hold several attempts: each stands in its own file or folder.
+        inside = path / trajectory.origin.path
+        place = inside if inside.exists() else path
         reading = Reading.of(trajectory)
         judged = _judged(columns, trajectory)
         row = self.extractor.row(reading.trajectory)
@@ -252,7 +255,7 @@ class _Scorer:
         verdict, told, code = self.rule.decide(
             weighed.probability, answer or Answer.UNSURE, reasons, judge_missing=bool(missing)
         )
-        quoting = _Quoting(reading, recorded_texts(path, trajectory))
+        quoting = _Quoting(reading, recorded_texts(place, trajectory))
         features = {feature.name: feature for feature in self.extractor.features}
         effects = {} if reading.empty else weighed.effects
         moved = [
@@ -261,7 +264,7 @@ class _Scorer:
             if abs(effects[name]) >= TOO_SMALL
         ]
         return Verdict(
-            file=path.as_posix(),
+            file=place.as_posix(),
             task=trajectory.task,
             trajectory=trajectory.id,
             format=trajectory.origin.format,

@@ -1,4 +1,4 @@
-"""A headless Chromium for the tests of pages: fresh profile, no network of its own, found on the machine or not at all."""
+"""A headless Chromium for the tests of pages: fresh profile, no network, found on the machine or not at all."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def attempt(
 
 
 def ordinary(root: Path, n_tasks: int = 4) -> Path:
-    """Tasks of three attempts: one short and passing, one long and failing with errors, one the other way on odd tasks."""
+    """Tasks of three attempts: one short and passing, one long with errors and failing, one in between."""
     root.mkdir()
     trouble = "Traceback (most recent call last):\nValueError: no such row"
     for number in range(n_tasks):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -97,6 +98,22 @@ def server(engine: Engine, tmp_path_factory: pytest.TempPathFactory, say: Say) -
         say(f"{engine.name}: {running.arrivals} requests in {time.monotonic() - started:.0f} s of tests")
 
 
+@pytest.fixture(scope="module")
+def probed(server: LocalModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache file that knows what the server takes, and holds one answer."""
+    path = tmp_path_factory.mktemp("probed") / "answers.sqlite"
+    cache = Cache(path)
+    ask(client(server, cache), [question("a question that no test asks.")])
+    cache.close()
+    return path
+
+
+@pytest.fixture
+def cache(probed: Path, tmp_path: Path) -> Path:
+    """A copy of it, so that no test has to find out anew what the server takes."""
+    return Path(shutil.copy(probed, tmp_path / "answers.sqlite"))
+
+
 @pytest.fixture(autouse=True)
 def no_server_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key and no server but the local one."""
@@ -123,10 +140,10 @@ def question(run: str, *criteria: str, limit: int = 0, record: str = "") -> Requ
     return Request(messages, tags, "+".join(criteria), run, limit or 22 * len(tags))
 
 
-def client(server: LocalModel, cache: Cache | None = None, **options: Any) -> Client:
+def client(server: LocalModel, cache: Cache, **options: Any) -> Client:
     """A client of a server."""
     options = {"patience": SOON, "timeout": 300.0, "sampling": GREEDY, **options}
-    return Client(MODEL, cache=cache or Cache(IN_MEMORY), base_url=server.url, **options)
+    return Client(MODEL, cache=cache, base_url=server.url, **options)
 
 
 def ask(asked: Client, requests: Sequence[Request]) -> dict[Request, Outcome]:
@@ -168,7 +185,7 @@ def scores(outcomes: dict[Request, Outcome]) -> list[LetterScore]:
 def test_the_probe_finds_what_the_server_takes(server: LocalModel) -> None:
     """Log-probabilities, 20 alternatives, max_tokens and a temperature are taken, which one short call finds out."""
     before = server.arrivals
-    asked = client(server)
+    asked = client(server, Cache(IN_MEMORY))
     ask(asked, [question(RUNS[0])])
     known = asked.capabilities
     assert known is not None
@@ -187,9 +204,9 @@ def test_the_probe_finds_what_the_server_takes(server: LocalModel) -> None:
     assert 0 < len(first["top_logprobs"]) <= 20
 
 
-def test_each_answer_is_scored_or_missing_for_a_reason(server: LocalModel, say: Say) -> None:
+def test_each_answer_is_scored_or_missing_for_a_reason(server: LocalModel, cache: Path, say: Say) -> None:
     """Answers to four runs give scores with real distributions; one that keeps no form is missing, with its reason."""
-    found = scores(ask(client(server), [question(run) for run in RUNS]))
+    found = scores(ask(client(server, Cache(cache)), [question(run) for run in RUNS]))
     measured = [score for score in found if score.distribution]
     assert len(found) == len(RUNS)
     assert measured, "the model kept the form in no answer"
@@ -200,10 +217,10 @@ def test_each_answer_is_scored_or_missing_for_a_reason(server: LocalModel, say: 
     say(f"{server.engine.name} answered {said}")
 
 
-def test_several_letters_in_one_answer_are_read_each_for_itself(server: LocalModel) -> None:
+def test_several_letters_in_one_answer_are_read_each_for_itself(server: LocalModel, cache: Path) -> None:
     """Three tags in one answer give three scores, each with the distribution of its own place."""
     request = question(RUNS[1], "verdict", "evidence", "finish")
-    [outcome] = ask(client(server), [request]).values()
+    [outcome] = ask(client(server, Cache(cache)), [request]).values()
     found = read_scores(outcome, request.tags)
     for tag, score in found.items():
         check(score, outcome, tag)
@@ -212,12 +229,12 @@ def test_several_letters_in_one_answer_are_read_each_for_itself(server: LocalMod
     assert len(set(measured)) == len(measured)
 
 
-def test_an_answered_request_costs_no_further_call(server: LocalModel, tmp_path: Path) -> None:
+def test_an_answered_request_costs_no_further_call(server: LocalModel, cache: Path) -> None:
     """A second client with the same cache gives the same scores, and nothing reaches the server."""
     requests = [question(run) for run in RUNS[:2]]
-    first = ask(client(server, Cache(tmp_path / "c.sqlite")), requests)
+    first = ask(client(server, Cache(cache)), requests)
     before = server.arrivals
-    again = client(server, Cache(tmp_path / "c.sqlite"))
+    again = client(server, Cache(cache))
     second = ask(again, requests)
     assert server.arrivals == before
     assert scores(first) == scores(second)
@@ -225,27 +242,25 @@ def test_an_answered_request_costs_no_further_call(server: LocalModel, tmp_path:
     assert (total.calls, total.from_cache) == (0, 2)
 
 
-def test_a_prefix_that_the_server_holds_moves_scores_little(server: LocalModel, say: Say) -> None:
-    """Asked once more without our cache, the server holds the prompt; its numbers stay within 0.1, not to the digit."""
-    requests = [question(run) for run in RUNS]
-    cold, warm = (ask(client(server), requests) for _ in range(2))
-    differences = []
-    for request in requests:
-        [tag] = request.tags
-        pair = [read_scores(outcomes[request], request.tags)[tag] for outcomes in (cold, warm)]
-        if all(score.distribution for score in pair):
-            differences.append(abs(pair[0].score - pair[1].score))
+def test_a_prompt_that_the_server_holds_moves_scores_little(
+    server: LocalModel, probed: Path, tmp_path: Path, say: Say
+) -> None:
+    """Asked again without our cache, the server holds the prompt already; scores stay within 0.1, not to the digit."""
+    requests = [question(run, record="A log that no other test shows.\n") for run in RUNS]
+    caches = [Cache(Path(shutil.copy(probed, tmp_path / name))) for name in ("cold", "warm")]
+    cold, warm = (ask(client(server, cache), requests) for cache in caches)
+    pairs = [(a, b) for a, b in zip(scores(cold), scores(warm), strict=True) if a.distribution and b.distribution]
+    differences = [abs(a.score - b.score) for a, b in pairs]
     assert differences
     assert max(differences) < 0.1
     say(f"{server.engine.name}: the same question again moved scores by {max(differences):.4f} at most")
 
 
-def test_tokens_are_counted_and_a_held_prefix_is_cheaper(server: LocalModel, say: Say) -> None:
+def test_tokens_are_counted_and_a_held_prefix_is_cheaper(server: LocalModel, cache: Path, say: Say) -> None:
     """The server's own counts reach the accounts; where it tells what its prefix cache served, that is apart."""
     record = "".join(f"$ make step{i}\nok {i}: all passed\n" for i in range(20))
     group = [question(RUNS[1], name, record=record) for name in ("start", "evidence", "finish")]
-    asked = client(server)
-    ask(asked, [question(RUNS[0])])  # the probe is not part of what is timed
+    asked = client(server, Cache(cache))
     times, outcomes = [], []
     for request in group:
         started = time.monotonic()
@@ -270,22 +285,20 @@ def test_tokens_are_counted_and_a_held_prefix_is_cheaper(server: LocalModel, say
     say(f"{server.engine.name}: first question {times[0]:.1f} s, with a held prefix {statistics.mean(times[1:]):.1f} s")
 
 
-def test_a_prompt_above_the_context_is_missing_for_that_reason(server: LocalModel) -> None:
+def test_a_prompt_above_the_context_is_missing_for_that_reason(server: LocalModel, cache: Path) -> None:
     """A prompt of about 9,000 tokens is refused by the server, told as context overflow, and sent once."""
-    asked = client(server)
-    ask(asked, [question(RUNS[0])])
     before = server.arrivals
-    [outcome] = ask(asked, [question("step " * 9000)]).values()
+    [outcome] = ask(client(server, Cache(cache)), [question("step " * 9000)]).values()
     assert isinstance(outcome, Missing)
     assert outcome.reason is Reason.OVERFLOW
     assert "8192" in outcome.detail
     assert server.arrivals - before == 1
 
 
-def test_an_answer_cut_by_the_limit_is_missing(server: LocalModel) -> None:
+def test_an_answer_cut_by_the_limit_is_missing(server: LocalModel, cache: Path) -> None:
     """An output limit below the tag gives `cut off`, never a score from what was written so far."""
     request = question(RUNS[0], limit=4)
-    [outcome] = ask(client(server), [request]).values()
+    [outcome] = ask(client(server, Cache(cache)), [request]).values()
     [score] = read_scores(outcome, request.tags).values()
     assert (score.state, score.reason) == (State.MISSING, Reason.CUT_OFF)
 
@@ -339,10 +352,10 @@ _ANOTHER_PROCESS = textwrap.dedent("""
 """)
 
 
-def test_two_processes_share_one_cache(server: LocalModel, tmp_path: Path) -> None:
+def test_two_processes_share_one_cache(server: LocalModel, cache: Path) -> None:
     """Two processes that ask the same at the same time both get all answers, and then neither needs the server."""
     requests = [question(run) for run in RUNS[:3]]
-    cache = tmp_path / "c.sqlite"
+    before = Cache(cache).count()
     plain = [[list(r.messages), r.tags, r.max_output_tokens] for r in requests]
     job = json.dumps([server.url, MODEL, str(cache), plain])
     outputs: list[Any] = []
@@ -359,7 +372,7 @@ def test_two_processes_share_one_cache(server: LocalModel, tmp_path: Path) -> No
     for thread in threads:
         thread.join()
     assert [answers for answers, _, _ in outputs] == [["Completion"] * len(requests)] * 2
-    assert Cache(cache).count() == len(requests)
+    assert Cache(cache).count() == before + len(requests)
     before = server.arrivals
     again = client(server, Cache(cache))
     assert all(isinstance(outcome, Completion) for outcome in ask(again, requests).values())

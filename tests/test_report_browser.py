@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def browser(tmp_path: Path) -> Browser:
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+def pages(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The report of the ordinary pool and that of the hostile one."""
     folder = tmp_path_factory.mktemp("pages")
     found = []
@@ -42,7 +42,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path
         page = folder / f"{make.__name__}.html"
         page.write_text(report(load_pool(make(folder / make.__name__)), null=5).html(), encoding="utf-8")
         found.append(page)
-    yield found[0], found[1]
+    return found[0], found[1]
 
 
 def settle(driver: Any, script: str = OPEN_ALL) -> None:
@@ -167,7 +167,7 @@ def test_filters_and_search_narrow_the_tasks(pages: tuple[Path, Path], browser: 
 def test_a_trajectory_is_folded_searchable_and_used_with_the_keyboard(
     pages: tuple[Path, Path], browser: Browser
 ) -> None:
-    """Enter opens a task and a trajectory; a long text shows its beginning until asked; a search marks what it finds."""
+    """Enter opens a task and a trajectory; a long text is folded until asked; a search marks what it finds."""
     from selenium.webdriver.common.keys import Keys
 
     with browser() as driver:

@@ -25,7 +25,7 @@ def test_one_command_writes_the_page_and_the_plots(tmp_path: Path) -> None:
     done = bestofn("report", "--pool", "mine", "--plots", "plots", "--null", "5", at=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
-    assert "report.html: 4 tasks, 0.1 MB" in done.stderr
+    assert "report.html: 4 tasks, 0.2 MB" in done.stderr
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
     assert len(list((tmp_path / "plots").iterdir())) == 8
 

@@ -189,7 +189,7 @@ def _second_pass(
     row_of = {(str(t), str(a)): row for row, (t, a) in enumerate(zip(table.tasks, table.trajectories, strict=True))}
     evidence = Evidence(features)
     n_shown = sum(task in shown for task in table.tasks)
-    room = max(LIMIT // 10, min(BODIES, LIMIT - STATIC - ATTEMPT * n_shown))
+    room = min(BODIES, max(LIMIT // 10, LIMIT - STATIC - ATTEMPT * n_shown))
     share = SPARE * room // max(n_shown, 1)
     seen: dict[tuple[str, str], Seen] = {}
     texts: dict[str, Kept] = {}

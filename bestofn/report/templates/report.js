@@ -25,19 +25,31 @@
     return end < text.length ? text.slice(0, end) : text;
   };
 
+  // A line of a hundred thousand characters without a blank would take a browser minutes to lay out as one.
+  const GIANT = /[^\n]{2000}(?=[^\n])/g;
+  const put = (pre, text) => {
+    let from = 0;
+    for (const match of text.matchAll(GIANT)) {
+      const end = match.index + match[0].length;
+      pre.append(make("span", { class: "stretch" }, text.slice(from, end)));
+      from = end;
+    }
+    pre.append(text.slice(from));
+  };
   const write = (pre, text, wanted) => {
     pre.textContent = "";
-    if (!wanted) { pre.textContent = text; return; }
+    if (!wanted) { put(pre, text); return; }
     const low = text.toLowerCase();
     // Where lower case is longer than the text, places do not fit: then nothing is marked.
     let from = 0, at = low.length === text.length ? low.indexOf(wanted) : -1, marks = 0;
     while (at >= 0 && marks < 500) {
-      pre.append(text.slice(from, at), make("mark", {}, text.slice(at, at + wanted.length)));
+      put(pre, text.slice(from, at));
+      pre.append(make("mark", {}, text.slice(at, at + wanted.length)));
       from = at + wanted.length;
       at = low.indexOf(wanted, from);
       marks++;
     }
-    pre.append(text.slice(from));
+    put(pre, text.slice(from));
   };
 
   const piece = ([step, actor, kind, text, note, cut]) => {
