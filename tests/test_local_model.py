@@ -288,11 +288,13 @@ def test_tokens_are_counted_and_a_held_prefix_is_cheaper(server: LocalModel, cac
 def test_a_prompt_above_the_context_is_missing_for_that_reason(server: LocalModel, cache: Path) -> None:
     """A prompt of about 9,000 tokens is refused by the server, told as context overflow, and sent once."""
     before = server.arrivals
-    [outcome] = ask(client(server, Cache(cache)), [question("step " * 9000)]).values()
+    asked = client(server, Cache(cache))
+    [outcome] = ask(asked, [question("step " * 9000)]).values()
     assert isinstance(outcome, Missing)
     assert outcome.reason is Reason.OVERFLOW
     assert "8192" in outcome.detail
     assert server.arrivals - before == 1
+    assert asked.accounts.total().retries == 0
 
 
 def test_an_answer_cut_by_the_limit_is_missing(server: LocalModel, cache: Path) -> None:

@@ -63,7 +63,7 @@ def evaluate(
     unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
-    jobs: JobsOption = 1,
+    jobs: JobsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Evaluate every selector on a labelled pool, leave-one-task-out.

@@ -50,7 +50,7 @@ def features(
     unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
-    jobs: JobsOption = 1,
+    jobs: JobsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write a pool's feature table: one row an attempt, one column a feature, empty where the recording cannot tell.

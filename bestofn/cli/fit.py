@@ -41,7 +41,7 @@ def fit(
     unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
-    jobs: JobsOption = 1,
+    jobs: JobsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Fit a selector on labelled pools and write it as a TOML file that a person can read.

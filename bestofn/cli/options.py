@@ -44,7 +44,14 @@ KeepGoingOption = Annotated[
     typer.Option("--keep-going", help="Leave out files that hold records but no recognised turn, instead of failing."),
 ]
 JobsOption = Annotated[
-    int, typer.Option("--jobs", "-j", metavar="N", help="Processes that read and featurise; -1 for all cores.")
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        help="Processes that read and featurise; -1 for all cores. Default: up to 4 for a large pool.",
+        show_default=False,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OutputOption = Annotated[

@@ -27,7 +27,7 @@ class Reading:
 
     banks: Sequence[str | Path] | None = None
     format_name: str | None = None
-    jobs: int = 1
+    jobs: int | None = None
     strict: bool = False
     keep_going: bool = False
     quiet: bool = False

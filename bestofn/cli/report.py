@@ -62,7 +62,7 @@ def report(
     unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
-    jobs: JobsOption = 1,
+    jobs: JobsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write one HTML file about a pool: evaluation, plots, codes, and every task with its attempts side by side.

@@ -56,7 +56,7 @@ def select(
     unknown_as_fail: UnknownAsFailOption = False,
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
-    jobs: JobsOption = 1,
+    jobs: JobsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Pick the best attempt of every task of a pool.

@@ -103,7 +103,7 @@ def report(
     task: str | None = None,
     table: FeatureTable | None = None,
     banks: Sequence[str | Path] | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     strict: bool = False,
     keep_going: bool = False,
     pass_at: float | None = None,
