@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> None:
 
 def table(name: str) -> FeatureTable:
     """The columns that the model looks at."""
-    return bestofn.score_pool(bestofn.load_pool(name), columns=(*COLUMNS, *KIND_COLUMNS)).table
+    return bestofn.score_pool(bestofn.load_pool(name), columns=(*COLUMNS, *KIND_COLUMNS), jobs=1).table
 
 
 def fitted_on(name: str, rows: FeatureTable) -> FittedOn:

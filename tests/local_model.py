@@ -260,10 +260,14 @@ class LocalModel:
             Tokens of prompt and answer together, at most 8,192.
         threads
             Threads that compute.
+
+        Raises Unavailable where the port is taken or the server does not start.
         """
         self.engine = engine
         self.log = log
         self.port = port or _free_port()
+        if _is_taken(self.port):
+            raise Unavailable(f"port {self.port} is taken by another server: give another one")
         self.url = f"http://127.0.0.1:{self.port}/v1"
         home = environment(engine, root)
         script = Path(__file__).with_name("local_model_process.py")
@@ -338,6 +342,12 @@ def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
+
+
+def _is_taken(port: int) -> bool:
+    """True where something listens on a port."""
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _say(text: str) -> None:

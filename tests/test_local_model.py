@@ -382,6 +382,12 @@ def test_two_processes_share_one_cache(server: LocalModel, cache: Path) -> None:
     assert again.accounts.total().calls == 0
 
 
+def test_a_taken_port_is_told(server: LocalModel, engine: Engine, tmp_path: Path) -> None:
+    """A second server on the same port does not start, so that nobody talks to the wrong one."""
+    with pytest.raises(Unavailable, match=rf"^port {server.port} is taken by another server: give another one$"):
+        LocalModel(tmp_path / "server.log", engine, port=server.port)
+
+
 # Setting it up.
 
 
