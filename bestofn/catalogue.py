@@ -42,7 +42,8 @@ def load_pool(path_or_name: str | os.PathLike[str], *, format: str | None = None
     ----------
     path_or_name
         A directory or file; or a name, looked up in each folder of `BESTOFN_POOLS`, then in the registry
-        (`bestofn pools add`), then among the built-in ones (`demo`).
+        (`bestofn pools add`), then among the built-in ones (`demo`). A path always wins: where the working
+        directory holds a file or folder called like a name, that is the pool.
     format
         Name of the reader to use for every file; by default each file's content decides.
 
@@ -64,7 +65,7 @@ def load_pool(path_or_name: str | os.PathLike[str], *, format: str | None = None
             if not entry.path.exists():
                 raise PoolError(
                     f"pool '{given}' leads to {entry.path}, which is not there: put it back, or register the new "
-                    f"place with `bestofn pools add {given} PATH`"
+                    f"place with `bestofn pools add {given} PATH --replace`"
                 )
             return Pool(given, entry.path, format)
     known = ", ".join(entry.name for entry in entries())
@@ -88,13 +89,35 @@ def registry_file() -> Path:
     return Path(config) / "bestofn" / "pools.toml"
 
 
-def register(name: str, path: Path) -> None:
-    """Remember a pool's place under a name. Raises UsageError for a bad name, PoolError for a missing place."""
+def register(name: str, path: Path, *, replace: bool = False) -> None:
+    """Remember a pool's place under a name.
+
+    Parameters
+    ----------
+    replace
+        Let the name lead to a new place where it is registered already.
+
+    Raises UsageError for a bad name, one that leads elsewhere already (or would never be looked up here, since a
+    folder of `BESTOFN_POOLS` has it), PoolError for a missing place.
+    """
+    if not name.isprintable() or name != name.strip():
+        raise UsageError(f"{name!r} cannot name a pool: it has control characters or begins or ends with a space")
     if not name or name.startswith(("/", ".")) or ".." in Path(name).parts or name == DEMO:
         raise UsageError(f"'{name}' cannot name a pool: take a name such as tb2/terminus-2 ('{DEMO}' is built in)")
     if not path.exists():
         raise PoolError(f"{path} is not there, so '{name}' would lead nowhere")
-    _write_registry({**{e.name: str(e.path) for e in _registered()}, name: str(path.resolve())})
+    hiding = next((folder / name for folder in _pool_folders() if (folder / name).exists()), None)
+    if hiding is not None:
+        raise UsageError(
+            f"'{name}' is taken: {POOLS_VARIABLE} is looked at first, and there it is {hiding}; take another name"
+        )
+    places = {e.name: str(e.path) for e in _registered()}
+    place = str(path.resolve())
+    if places.get(name, place) != place and not replace:
+        raise UsageError(
+            f"'{name}' is {places[name]} already: take another name, or give --replace to let it lead to {place}"
+        )
+    _write_registry({**places, name: place})
 
 
 def unregister(name: str) -> None:
@@ -140,9 +163,9 @@ def _subfolders(folder: Path) -> list[Path]:
 
 def _holds_recordings(folder: Path) -> bool:
     """True where a file in the folder itself may be a recording."""
-    from bestofn.readers.registry import SUFFIXES
+    from bestofn.readers.registry import may_be_recording
 
-    return any(p.suffix in SUFFIXES and p.is_file() for p in folder.iterdir())
+    return any(may_be_recording(p.name) and p.is_file() for p in folder.iterdir())
 
 
 def _registered() -> list[Entry]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestofn.errors import PoolError, UsageError
-from bestofn.fitting import Fits, check_rewards, task_scores
+from bestofn.fitting import Fits, check_rewards, repeats_of_reward, seen_before, task_scores
 from bestofn.metrics import (
     DECIMALS,
     Floats,
@@ -93,6 +93,8 @@ class Evaluation:
     """What `forward` selects on all tasks."""
     policy: str
     """What `select` does by default, and why."""
+    warnings: tuple[str, ...] = ()
+    """What makes these figures suspect, such as a column that repeats the outcome."""
     shuffled: NullAccuracies | None = field(default=None, repr=False, compare=False)
     """What each permutation gave, to draw `null` and `null_nested`."""
 
@@ -116,6 +118,7 @@ class Evaluation:
             "null_nested": self.null_nested and self.null_nested._asdict(),
             "forward": {"selected": self.selected, "chosen": dict(self.chosen), "selections": self.selections},
             "policy": self.policy,
+            "warnings": self.warnings,
         }
         return {key: _plain(value) for key, value in content.items()}
 
@@ -161,7 +164,6 @@ def evaluate(
             "so there is nothing to evaluate against: `bestofn select` ranks it all the same"
         )
     check_rewards(table)
-    digest = table.digest if extra else ""
     table = table.canonical()
     fits = Fits(table, directions, candidates, max_features)
     decision = decide(table, user_turns=user_turns, fits=fits)
@@ -170,7 +172,7 @@ def evaluate(
         same = task_scores(table, fits.forward.columns, fits.forward.same_tasks, gate=fits.forward.selector.gate)
         note = "selected and reported on the same tasks, as published"
         drafts.insert(names.index("forward") + 1, _Draft(OPTIMISTIC, _accuracies(same, table), True, note))
-    drafts += [_foreign(selector, table, digest) for selector in extra]
+    drafts += [_foreign(selector, table) for selector in extra]
     nulls: list[Null | None] = [None, None]
     shuffled: NullAccuracies | None = None
     if null > 0 and "forward" in names:
@@ -193,6 +195,7 @@ def evaluate(
         selections=fits.forward.selections if "forward" in names else 0,
         selected=tuple(term.column for term in fits.forward.selector.terms) if "forward" in names else (),
         policy=decision.line,
+        warnings=repeats_of_reward(table),
         shuffled=shuffled,
     )
 
@@ -241,11 +244,11 @@ def _no_answers(name: str, table: FeatureTable) -> str:
     return ""
 
 
-def _foreign(selector: Selector, table: FeatureTable, digest: str) -> _Draft:
+def _foreign(selector: Selector, table: FeatureTable) -> _Draft:
     """A selector from elsewhere, on all tasks."""
-    own = any(pool.digest == digest for pool in selector.fitted_on)
+    why = seen_before(selector, table)
     name = selector.name if selector.name not in (*SELECTORS, OPTIMISTIC) else f"{selector.name} (given)"
-    return _Draft(name, _accuracies(selector.scores(table), table), own, "fitted on these very rows" if own else "")
+    return _Draft(name, _accuracies(selector.scores(table), table), bool(why), why)
 
 
 def _accuracies(scores: Floats, table: FeatureTable) -> Floats:
@@ -268,10 +271,11 @@ def _rows(drafts: Sequence[_Draft], table: FeatureTable, resamples: int, seed: i
     others = [rates[known]] if reference is None else [rates[known], reference[known]]
     differences = np.concatenate([np.round(by_task - other, DECIMALS) for other in others])
     ends = paired_intervals(differences, resamples=resamples, seed=seed).reshape(len(others), len(drafts), 2)
+    several = int(known.sum()) > 1  # one task says nothing about how tasks differ
     rows = []
     for i, (draft, tells) in enumerate(zip(drafts, told, strict=True)):
         accuracy = mean_over_tasks(draft.by_task)
-        intervals = [(float(e[i, 0]), float(e[i, 1])) if tells else None for e in ends]
+        intervals = [(float(e[i, 0]), float(e[i, 1])) if tells and several else None for e in ends]
         rows.append(
             Row(
                 draft.selector,

@@ -94,6 +94,8 @@ def reasons(table: FeatureTable, explained: Explained) -> list[tuple[str, ...]]:
                 first = _gate_reasons(table, row) if dropped[row] else []
                 if not dropped[row] and dropped[rows].any():
                     first = [_passed_gate(table, row)]
+                if len(alike) == 1 and len(rows) > 1 and table.empty[rows].sum() == len(rows) - 1:
+                    first = ["the only attempt with a turn of the agent"]
                 told[row] = tuple([*first, *_moves(table, explained.columns, moved, row, alike)][:MOST])
     return told
 

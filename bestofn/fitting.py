@@ -29,10 +29,14 @@ from bestofn.selector import (
     baseline,
     gated,
     levels,
+    marks,
     task_ranks,
 )
 from bestofn.swing import NOWHERE, SwingTasks, gather
 from bestofn.table import FeatureTable
+
+SUSPECT_ROWS = 8
+"""Labelled rows from which a column that repeats the outcome is no coincidence to pass over."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,23 @@ def check_rewards(table: FeatureTable) -> None:
             f"rewards must lie between 0 and 1, and {len(outside)} of {len(known)} do not, such as {outside[0]:g}: "
             "say from which reward on an attempt counts as passed with --pass-at"
         )
+
+
+def repeats_of_reward(table: FeatureTable) -> tuple[str, ...]:
+    """A warning for each column that equals the outcome, or its opposite, wherever both are known."""
+    known = ~np.isnan(table.rewards)
+    rewards = table.rewards[known]
+    if len(rewards) < SUSPECT_ROWS or len(np.unique(rewards)) < 2:
+        return ()
+    said = []
+    for name in table.columns:
+        column = table.column(name)[known]
+        if np.array_equal(column, rewards) or np.array_equal(column, 1.0 - rewards):
+            said.append(
+                f"column '{name}' repeats the outcome in all {len(rewards)} labelled rows: if it was made from labels, "
+                "no figure here means anything; leave it out"
+            )
+    return tuple(said)
 
 
 def candidate_columns(table: FeatureTable, candidates: Sequence[str] | None) -> tuple[str, ...]:
@@ -235,7 +256,19 @@ def fitted_on(table: FeatureTable, pool: str | None = None) -> FittedOn:
     rates = pass_rate(table.rewards, table.groups)
     swing = int(swing_tasks(table.rewards, table.groups).sum())
     name = str(table.about.get("pool", "")) if pool is None else pool
-    return FittedOn(name, table.digest, int((~np.isnan(rates)).sum()), len(table), swing)
+    seen = " ".join(sorted(set(marks(table.task_names))))
+    return FittedOn(name, table.digest, int((~np.isnan(rates)).sum()), len(table), swing, seen)
+
+
+def seen_before(selector: Selector, table: FeatureTable) -> str:
+    """Why a selector's figures on a table flatter it: it was fitted on these rows or tasks. '' where they do not."""
+    if any(pool.digest == table.digest for pool in selector.fitted_on):
+        return "this selector was fitted on these very rows"
+    known = {mark for pool in selector.fitted_on for mark in pool.seen.split()}
+    shared = sum(mark in known for mark in marks(table.task_names))
+    if shared:
+        return f"this selector was fitted on tasks of the same name as {shared} of these {len(table.task_names)}"
+    return ""
 
 
 def _path(paths: Paths, columns: tuple[str, ...], table: FeatureTable) -> tuple[PathStep, ...]:

@@ -80,6 +80,8 @@ class Seen:
 
     ids: set[str] = field(default_factory=set[str])
     digests: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    in_file: tuple[str, set[str]] = ("", set())
+    """The file that the latest attempt came from, and the names that its attempts have by themselves."""
 
     def admit(self, trajectory: Trajectory, tell: OnProblem, *, empty: bool) -> Trajectory | None:
         """The trajectory under an id of its own, or None for a copy of one already read.
@@ -92,6 +94,9 @@ class Seen:
             tell(Problem(ProblemKind.DUPLICATE, where, f"the same record as {self.digests[key]}"))
             return None
         name = self._unique(trajectory.id, trajectory.origin)
+        if self._repeats(trajectory):
+            what = f"another record of this file is called '{trajectory.id}' as well; this one goes by '{name}'"
+            tell(Problem(ProblemKind.SAME_NAME, where, what))
         if trajectory.digest:
             self.digests[key] = name
         if trajectory.label.kind is LabelKind.UNKNOWN:
@@ -100,6 +105,16 @@ class Seen:
             reason = trajectory.ending.reason
             tell(Problem(ProblemKind.EMPTY, where, f"no turn of the agent{f' ({reason})' if reason else ''}"))
         return trajectory if name == trajectory.id else replace(trajectory, id=name)
+
+    def _repeats(self, trajectory: Trajectory) -> bool:
+        """True where an earlier attempt of the same file has the same name by itself. Files are read one by one."""
+        if self.in_file[0] != trajectory.origin.path:
+            self.in_file = (trajectory.origin.path, set())
+        names = self.in_file[1]
+        if trajectory.id in names:
+            return True
+        names.add(trajectory.id)
+        return False
 
     def _unique(self, name: str, origin: Origin) -> str:
         """The name itself, or with its path (and record) where another attempt has it already."""

@@ -15,7 +15,7 @@ import numpy as np
 from bestofn.errors import PoolError, UsageError
 from bestofn.evaluation import Interval, evaluate
 from bestofn.fitting import fit_forward, fit_reweight, fitted_on
-from bestofn.metrics import PoolFigures
+from bestofn.metrics import PoolFigures, swing_tasks
 from bestofn.selector import FITTED, Selector
 from bestofn.table import FeatureTable, texts
 
@@ -84,6 +84,15 @@ def fit_pools(
     names = [pool.name for pool in pools]
     if not pools or len(set(names)) < len(names):
         raise UsageError(f"fitting needs pools of different names, got: {', '.join(names) or 'none'}")
+    digests = [pool.table.digest for pool in pools]
+    for pool, digest in zip(pools, digests, strict=True):
+        first = pools[digests.index(digest)]
+        if first is not pool:
+            raise UsageError(f"'{first.name}' and '{pool.name}' hold the same rows: give each pool once")
+    if not any(swing_tasks(pool.table.rewards, pool.table.groups).any() for pool in pools):
+        raise PoolError(
+            f"nothing to learn: in {', '.join(names)} no task has attempts whose outcomes differ; the rules need no fit"
+        )
     for pool in pools:
         if np.isnan(pool.table.rewards).all():
             raise PoolError(f"pool '{pool.name}' has no attempt with a known outcome: leave it out of the fit")

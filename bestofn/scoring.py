@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from bestofn.errors import FormatError, PoolError
+from bestofn.errors import FormatError, PoolError, UsageError
 from bestofn.featurize.extract import Extractor, Row
 from bestofn.featurize.feature import FeatureFunction
 from bestofn.pool import Pool, Seen, assemble, count_problems
@@ -86,6 +86,8 @@ def score_pool(
     extractor = Extractor(columns, banks, functions)
     problems: list[Problem] = []
     rows: list[Row] = []
+    if jobs == 0:
+        raise UsageError("0 processes read nothing: give a number from 1 on, or -1 for all cores")
     found = list(sources(pool.root, pool.format))
     jobs = _jobs(len(found)) if jobs is None else jobs
     stream = _rows(pool, extractor, problems) if jobs == 1 else _parallel_rows(pool, found, extractor, problems, jobs)
@@ -97,7 +99,9 @@ def score_pool(
     if not rows:
         raise PoolError(_nothing(pool, problems))
     directions = {feature.name: feature.direction for feature in extractor.features}
-    return Scoring(extractor.finish(rows, {"pool": pool.name, "directions": directions}), tuple(problems))
+    counts = {str(kind): n for kind, n in count_problems(tuple(problems)).most_common()}
+    about = {"pool": pool.name, "directions": directions, **({"problems": counts} if counts else {})}
+    return Scoring(extractor.finish(rows, about), tuple(problems))
 
 
 def _rows(pool: Pool, extractor: Extractor, problems: list[Problem]) -> Iterator[Row]:

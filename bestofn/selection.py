@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestofn.errors import PoolError, UsageError
 from bestofn.explanation import Explained, reasons
-from bestofn.fitting import Fits
+from bestofn.fitting import Fits, check_rewards, seen_before
 from bestofn.metrics import (
     Floats,
     Ints,
@@ -62,6 +62,7 @@ class Summary(NamedTuple):
     """The selection as a whole. Accuracies are shares over tasks with a known outcome, NaN without labels."""
 
     figures: PoolFigures
+    n_tasks: int
     n_attempts: int
     n_empty: int
     """Attempts without any turn of the agent; they rank last."""
@@ -72,6 +73,8 @@ class Summary(NamedTuple):
     shortest: float
     """The same for the shortest attempt; NaN where lengths are unknown."""
     gap_recovered: float
+    fractional: bool
+    """Whether some outcomes lie between 0 and 1, so that an accuracy is a mean reward."""
     optimistic: str = ""
     """Why the accuracy flatters; '' where it does not."""
 
@@ -86,6 +89,8 @@ class Selection:
     """Which selector was used and why, in one line."""
     tasks: tuple[TaskPick, ...]
     summary: Summary
+    problems: Mapping[str, int]
+    """What went wrong while reading, how often by kind."""
 
     def only(self, pattern: str) -> Selection:
         """The tasks whose name fits a glob. Raises UsageError, naming some, where none does."""
@@ -93,7 +98,7 @@ class Selection:
         if not kept:
             some = ", ".join(task.task for task in self.tasks[:5])
             raise UsageError(f"no task fits '{pattern}': the pool has {len(self.tasks)} tasks, such as {some}")
-        return Selection(self.pool, self.selector, self.policy, kept, self.summary)
+        return replace(self, tasks=kept)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON; what cannot be told is None."""
@@ -115,6 +120,7 @@ class Selection:
             "summary": {
                 **{name: _number(value) for name, value in summary.figures._asdict().items()},
                 **{name: _number(value) for name, value in summary._asdict().items() if name != "figures"},
+                "problems": dict(self.problems),
             },
         }
 
@@ -137,12 +143,13 @@ def select(table: FeatureTable, selector: str | Selector = DEFAULT, *, user_turn
     """
     if len(table) == 0:
         raise PoolError("there is no attempt to choose from")
+    check_rewards(table)
     fits = Fits(table)
     if isinstance(selector, Selector):
         explained = Explained.of(selector, table)
         scores = selector.scores(table)
         by_task = (selector.name,) * len(table.task_names)
-        line, optimistic = _from_file(selector), _seen_before(selector, table)
+        line, optimistic = _from_file(selector), seen_before(selector, table)
         name = selector.name
     elif selector == DEFAULT:
         decision = decide(table, user_turns=user_turns, fits=fits)
@@ -159,7 +166,14 @@ def select(table: FeatureTable, selector: str | Selector = DEFAULT, *, user_turn
         _pick(task, by_task[index], rows, table, scores, words)
         for index, (task, rows) in enumerate(zip(table.task_names, rows_by_task(table.groups), strict=True))
     )
-    return Selection(str(table.about.get("pool", "")), name, line, tasks, _summary(table, scores, tasks, optimistic))
+    return Selection(
+        pool=str(table.about.get("pool", "")),
+        selector=name,
+        policy=line,
+        tasks=tasks,
+        summary=_summary(table, scores, tasks, optimistic),
+        problems=table.about.get("problems", {}),
+    )
 
 
 def first_columns(selector: str | Selector) -> tuple[str, ...] | None:
@@ -196,16 +210,6 @@ def _from_file(selector: Selector) -> str:
     return f"{selector.name}: from a file, {f'fitted on {pools}' if pools else 'not fitted'}"
 
 
-def _seen_before(selector: Selector, table: FeatureTable) -> str:
-    """Why a file's accuracy here flatters: it was fitted on these rows."""
-    if any(fitted.digest == table.digest for fitted in selector.fitted_on):
-        return "this selector was fitted on these very rows"
-    pool = str(table.about.get("pool", ""))
-    if pool and any(fitted.pool == pool for fitted in selector.fitted_on):
-        return f"this selector was fitted on a pool called {pool}"
-    return ""
-
-
 def _pick(
     task: str, selector: str, rows: Ints, table: FeatureTable, scores: Floats, words: Sequence[tuple[str, ...]]
 ) -> TaskPick:
@@ -233,12 +237,14 @@ def _summary(table: FeatureTable, scores: Floats, tasks: Sequence[TaskPick], opt
     by_length = math.nan if _no_lengths(table) else _accuracy(rule.scores(table), table)
     return Summary(
         figures=figures,
+        n_tasks=len(table.task_names),
         n_attempts=len(table),
         n_empty=int(table.empty.sum()),
         n_shared=sum(len(task.pick) > 1 for task in tasks),
         accuracy=accuracy,
         shortest=by_length,
         gap_recovered=gap_recovered(accuracy, figures.pass_at_1, figures.oracle),
+        fractional=not np.isin(table.rewards[~np.isnan(table.rewards)], (0.0, 1.0)).all(),
         optimistic=optimistic,
     )
 

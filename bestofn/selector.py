@@ -7,7 +7,8 @@ the last bit, and share the pick.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -63,6 +64,8 @@ class FittedOn(NamedTuple):
     rows: int
     swing: int
     """Swing tasks: all that a fit can learn from."""
+    seen: str = ""
+    """The first 8 hex digits of SHA-256 of each task's name, with spaces between: to know a task again elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,11 @@ class Selector:
 
     def _weights(self) -> Floats:
         return np.array([term.weight for term in self.terms], dtype=np.float64)
+
+
+def marks(tasks: Iterable[str]) -> tuple[str, ...]:
+    """What `FittedOn.seen` keeps of each task's name."""
+    return tuple(hashlib.sha256(task.encode("utf-8", "replace")).hexdigest()[:8] for task in tasks)
 
 
 def task_ranks(table: FeatureTable, columns: Sequence[str]) -> Floats:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bestofn.errors import ContentError
+from bestofn.fresh_file import fresh_file
 from bestofn.probability_file import probability_content, read_probability
 from bestofn.schema import Check, checked, column, integer, number, table, tables, text, truth
 from bestofn.selector import FittedOn, PathStep, Selector, Term
@@ -27,7 +28,8 @@ def write_selector(selector: Selector, path: Path, *, created_by: str = "bestofn
     content = to_content(selector, created_by)
     from_content(content, str(path))
     try:
-        path.write_text(_folded(tomli_w.dumps(content)), encoding="utf-8")
+        with fresh_file(path) as fresh:
+            fresh.write_text(_folded(tomli_w.dumps(content)), encoding="utf-8")
     except OSError as error:
         raise ContentError(f"cannot write '{path}': {error.strerror or error}") from error
 
@@ -56,7 +58,7 @@ def to_content(selector: Selector, created_by: str) -> dict[str, Any]:
         "note": selector.note,
         "terms": [_term(term) for term in selector.terms],
         "path": [step._asdict() for step in selector.path],
-        "fitted_on": [pool._asdict() for pool in selector.fitted_on],
+        "fitted_on": [{k: v for k, v in pool._asdict().items() if k != "seen" or v} for pool in selector.fitted_on],
     }
     if selector.probability is not None:
         content["probability"] = probability_content(selector.probability)
@@ -79,11 +81,12 @@ def _folded(toml: str) -> str:
 
 def from_content(content: Mapping[str, Any], file: str) -> Selector:
     """The selector that parsed TOML describes. Raises ContentError naming `file` and the key that is wrong."""
-    top = checked(content, TOP, {"format", "name", "gate"}, file)
-    if top["format"] != FORMAT:
+    if content.get("format", FORMAT) != FORMAT:
         raise ContentError(
-            f"{file}: format = {top['format']}, but this bestofn reads format {FORMAT}: use the version that wrote it"
+            f"{file}: format = {content['format']}, but this bestofn reads format {FORMAT}: "
+            "use the version that wrote it"
         )
+    top = checked(content, TOP, {"format", "name", "gate"}, file)
     if not top["name"]:
         raise ContentError(f"{file}: name is empty: every selector has one")
     terms = [
@@ -103,7 +106,7 @@ def from_content(content: Mapping[str, Any], file: str) -> Selector:
             for i, step in enumerate(top.get("path", []), 1)
         ),
         fitted_on=tuple(
-            FittedOn(**checked(pool, POOL, set(POOL), f"{file}, fitted_on {i}"))
+            FittedOn(**checked(pool, POOL, set(POOL) - {"seen"}, f"{file}, fitted_on {i}"))
             for i, pool in enumerate(top.get("fitted_on", []), 1)
         ),
         note=top.get("note", ""),
@@ -135,7 +138,14 @@ def _version() -> str:
 
 TERM: dict[str, Check] = {"column": column, "weight": number, "missing": _place}
 STEP: dict[str, Check] = {"column": column, "accuracy": number, "correlation": number}
-POOL: dict[str, Check] = {"pool": text, "digest": text, "tasks": integer, "rows": integer, "swing": integer}
+POOL: dict[str, Check] = {
+    "pool": text,
+    "digest": text,
+    "tasks": integer,
+    "rows": integer,
+    "swing": integer,
+    "seen": text,
+}
 TOP: dict[str, Check] = {
     "format": integer,
     "bestofn": text,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bestofn.errors import TableError
+from bestofn.fresh_file import fresh_file
 from bestofn.metrics import Bools, Floats
 from bestofn.table import RESERVED, FeatureTable, Texts, texts
 
@@ -36,10 +37,13 @@ def write(table: FeatureTable, path: Path) -> None:
     about = orjson.dumps(dict(table.about), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
     try:
         if path.suffix == ".csv":
-            _write_csv(table, path)
-            path.with_suffix(".about.json").write_bytes(about + b"\n")
+            with fresh_file(path) as fresh:
+                _write_csv(table, fresh)
+            with fresh_file(path.with_suffix(".about.json")) as fresh:
+                fresh.write_bytes(about + b"\n")
         elif path.suffix == ".parquet":
-            _write_parquet(table, path, about)
+            with fresh_file(path) as fresh:
+                _write_parquet(table, fresh, about)
         else:
             raise TableError(f"cannot write '{path}': the ending must be .csv or .parquet")
     except OSError as error:
@@ -93,11 +97,27 @@ def assemble(columns: Mapping[str, Sequence[Any]], where: str, about: Mapping[st
         trajectories=trajectories,
         columns=names,
         values=np.column_stack(values) if values else np.empty((n, 0)),
-        rewards=_numbers(columns["reward"], "reward", where) if "reward" in columns else np.full(n, np.nan),
+        rewards=_rewards(columns, n, where),
         empty=_truths(columns["empty"], where) if "empty" in columns else np.zeros(n, dtype=np.bool_),
         label_reasons=texts("" if _unknown(reason) else reason for reason in reasons),
         about=dict(about or {}),
     )
+
+
+_OUTCOMES = {"pass": 1.0, "passed": 1.0, "fail": 0.0, "failed": 0.0, "unknown": math.nan, "": math.nan}
+"""What a column `label` may say."""
+
+
+def _rewards(columns: Mapping[str, Sequence[Any]], n: int, where: str) -> Floats:
+    """The outcomes: `reward` where there is such a column, else what `label` says in words or numbers."""
+    if "reward" in columns:
+        return _numbers(columns["reward"], "reward", where)
+    if "label" not in columns:
+        return np.full(n, np.nan)
+    told = ["" if _unknown(value) else str(value).strip().lower() for value in columns["label"]]
+    if all(word in _OUTCOMES for word in told):
+        return np.array([_OUTCOMES[word] for word in told], dtype=np.float64)
+    return _numbers(columns["label"], "label", where)
 
 
 def _write_csv(table: FeatureTable, path: Path) -> None:

@@ -210,6 +210,10 @@ def test_bad_use_exits_with_2_and_one_line() -> None:
         ("select", "--pool", "demo", "--selector", "best"),
         ("select", "--pool", "demo", "--format", "xml"),
         ("select", "--pool", "demo", "--json", "--csv"),
+        ("select", "--pool", "demo", "--table", "t.csv"),
+        ("select", "--pool", "demo", "--features", "nosuch"),
+        ("select", "--pool", "demo", "--jobs", "0"),
+        ("evaluate", "--pool", "demo", "--selectors", ""),
         ("select", "--pool", "demo", "--nonsense"),
         ("evaluate", "--pool", "demo", "--selectors", "best"),
         ("features", "--pool", "demo", "-o", "table.xlsx"),
@@ -297,3 +301,94 @@ def test_help_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT, check=True)
     for heavy in ("numpy", "pandas", "sklearn", "scipy", "joblib", "openai", "pyarrow"):
         assert f"'{heavy}'" not in done.stdout
+
+
+def test_a_file_is_written_whole_or_not_at_all(pool: Path, tmp_path: Path) -> None:
+    """Where the disk is full midway, the old file stays as it was, no half file is left, and the exit code is 2."""
+    kept = tmp_path / "kept.csv"
+    for arguments in (("features",), ("select", "--json")):
+        kept.write_text("old")
+        line = f"ulimit -f 1; {sys.executable} -m bestofn {' '.join(arguments)} -p demo -o {kept}"
+        done = subprocess.run(
+            ["bash", "-c", f"trap '' XFSZ; {line}"],
+            capture_output=True,
+            text=True,
+            env=ENVIRONMENT,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+        assert kept.read_text() == "old"
+        assert [p.name for p in tmp_path.iterdir() if "kept" in p.name] == ["kept.csv"]
+
+
+@pytest.mark.parametrize("redirection", [">&-", "> /dev/full"])
+def test_an_output_that_cannot_be_written_is_an_input_error(pool: Path, redirection: str) -> None:
+    """A closed or full output ends with 2, never with 1 or a traceback."""
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m bestofn select -p {pool} {redirection}"],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_a_narrow_locale_shows_numbers_for_characters(tmp_path: Path) -> None:
+    """Names beyond ASCII do not break a terminal that knows only ASCII."""
+    (tmp_path / "t.jsonl").write_text(json.dumps(attempt("tâche", "один", 1.0)) + "\n")
+    done = bestofn("select", "-p", str(tmp_path), "--csv", PYTHONUTF8="0", LC_ALL="C", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "t\\xe2che" in done.stdout
+
+
+def test_a_name_cannot_forge_lines_of_the_output(tmp_path: Path) -> None:
+    """Newlines in a task's name stay inside its cell."""
+    forged = "zz\n\npolicy  all good\nresult  100.0% of picks pass"
+    (tmp_path / "t.jsonl").write_text(json.dumps(attempt(forged, "one", 0.0)) + "\n")
+    done = bestofn("select", "-p", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert sum(line.startswith(("policy", "result")) for line in done.stdout.splitlines()) == 2
+    assert "100.0%" not in done.stdout.splitlines()[-1]
+
+
+def test_rewards_beyond_0_to_1_ask_for_a_bar(tmp_path: Path) -> None:
+    """`select` refuses them like `evaluate`, and --pass-at makes passes and fails of them."""
+    records = [attempt("t", "one", 5.0, "a"), attempt("t", "two", -1.0, "bb")]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    refused = bestofn("select", "-p", str(tmp_path))
+    assert refused.returncode == 2
+    assert "--pass-at" in refused.stderr
+    done = bestofn("select", "-p", str(tmp_path), "--pass-at", "4", "--json")
+    assert json.loads(done.stdout)["summary"]["oracle"] == 1.0
+
+
+def test_nothing_to_learn_is_no_fit(pool: Path, tmp_path: Path) -> None:
+    """A fit needs a swing task, and pools that differ."""
+    same = tmp_path / "same"
+    same.mkdir()
+    (same / "t.jsonl").write_text("".join(json.dumps(attempt("t", n, 1.0, n)) + "\n" for n in ("one", "two")))
+    none = bestofn("fit", "-p", str(same), "-o", str(tmp_path / "s.toml"))
+    assert none.returncode == 2
+    assert "nothing to learn" in none.stderr
+    twice = bestofn("fit", "-p", str(pool), "-p", f"{pool}/", "-o", str(tmp_path / "s.toml"))
+    assert twice.returncode == 2
+    assert not (tmp_path / "s.toml").exists()
+
+
+def test_problems_are_counted_for_machines_and_named_on_request(pool: Path) -> None:
+    """JSON has the counts, --problems names each one."""
+    (pool / "d.jsonl").write_text("".join(json.dumps(attempt("d", n, None, n)) + "\n" for n in ("one", "two")))
+    done = bestofn("select", "-p", str(pool), "--json", "--problems")
+    assert json.loads(done.stdout)["summary"]["problems"] == {"unknown label": 2}
+    assert done.stderr.count("unknown label") == 2
+
+
+def test_a_filtered_selection_says_that_its_figures_are_of_the_whole(pool: Path) -> None:
+    """With --task, the summary below is still that of the pool."""
+    shown = bestofn("select", "-p", str(pool), "-t", "a").stdout
+    assert "shown   1 of 3 tasks; the rest of this is of the whole pool" in shown

@@ -18,7 +18,7 @@ from bestofn.featurize.extract import Extractor
 from bestofn.fitting import fit_forward, fit_reweight
 from bestofn.metrics import pass_rate
 from bestofn.selector import Selector, Term, columns_needed
-from bestofn.table import FeatureTable
+from bestofn.table import FeatureTable, texts
 
 NAN = math.nan
 COLUMNS = ("finished", "n_commands", "n_characters", "n_steps", "n_error", "answer_votes")
@@ -166,21 +166,43 @@ def test_selectors_can_be_chosen():
 
 
 def test_a_selector_from_elsewhere_stands_in_the_table():
-    """It is marked optimistic where it was fitted on these very rows, whatever their order."""
+    """It is marked optimistic where it was fitted on these rows in any order, or on tasks of the same names."""
     table, other = made(2), made(3)
+    elsewhere = replace(other, tasks=texts(f"elsewhere/{task}" for task in other.tasks))
     mine = Selector("mine", terms=(Term("n_steps", 1.0),))
     result = evaluate(
         table.rows(np.arange(len(table))[::-1]),
         selectors=["gate"],
-        extra=[mine, fit_reweight(table).selector, fit_reweight(other).selector],
+        extra=[mine, *(fit_reweight(one).selector for one in (table, other, elsewhere))],
         null=0,
         resamples=50,
     )
     assert [(r.selector, r.optimistic) for r in result.rows[1:]] == [
         ("mine", False),
         ("reweight (given)", True),
+        ("reweight (given)", True),
         ("reweight (given)", False),
     ]
+    assert result.rows[2].note == "this selector was fitted on these very rows"
+    assert result.rows[3].note.startswith("this selector was fitted on tasks of the same name as 30 of these 30")
+
+
+def test_a_column_that_repeats_the_outcome_is_told():
+    """A label that slipped in as a feature, or its opposite, is named; one that differs anywhere is not."""
+    table = made(2)
+    known = np.where(np.isnan(table.rewards), 0.5, table.rewards)
+    leaky = table.with_columns(["verdict", "failed", "close"], np.column_stack([known, 1 - known, known]))
+    leaky.values[0, -1] = 0.25
+    warnings = evaluate(leaky, selectors=["gate"], null=0, resamples=50).warnings
+    assert [warning.split("'")[1] for warning in warnings] == ["verdict", "failed"]
+    assert evaluate(table, selectors=["gate"], null=0, resamples=50).warnings == ()
+
+
+def test_one_task_has_no_interval():
+    """How tasks differ cannot be told from one of them."""
+    table = made(2)
+    one = table.rows(table.tasks == table.tasks[0])
+    assert all(row.ci_vs_pass1 is None for row in evaluate(one, null=0, resamples=50).rows)
 
 
 def test_rules_that_cannot_tell_stand_without_a_figure():

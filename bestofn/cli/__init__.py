@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -22,6 +23,12 @@ def run(arguments: list[str]) -> int:
     from bestofn.cli.app import app
     from bestofn.errors import BestofnError
 
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:
+            return USAGE  # closed before we began: there is nobody to tell
+        # A terminal that cannot show a character gets its number instead.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = app(arguments, prog_name="bestofn", standalone_mode=False)
         sys.stdout.flush()
@@ -33,8 +40,14 @@ def run(arguments: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (`| head`): that is its right, not an error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()
         return DONE
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _abandon_output()
+        print(f"error: cannot write the results: {error.strerror or error}", file=sys.stderr)
+        return USAGE
     except Exception as error:
         # The parser's own errors know how to show themselves; all others are ours to see in full.
         show = getattr(error, "show", None)
@@ -43,3 +56,8 @@ def run(arguments: list[str]) -> int:
         show()
         return USAGE
     return code if isinstance(code, int) else DONE
+
+
+def _abandon_output() -> None:
+    """Let what is still buffered for a reader that is gone go nowhere, so that leaving does not fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -16,6 +16,7 @@ from bestofn.cli.options import (
     OutputOption,
     PassAtOption,
     PoolOption,
+    ProblemsOption,
     QuietOption,
     StrictOption,
     TableOption,
@@ -64,6 +65,7 @@ def evaluate(
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
     jobs: JobsOption = None,
+    problems: ProblemsOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Evaluate every selector on a labelled pool, leave-one-task-out.
@@ -81,10 +83,12 @@ def evaluate(
     from bestofn.errors import UsageError
     from bestofn.evaluation import evaluate as measure
 
-    if bool(pool) == bool(table):
+    if pool and table is not None:
+        raise UsageError("--pool and --table exclude each other: take one")
+    if not pool and table is None:
         raise UsageError("say what to evaluate on: --pool POOL (such as --pool demo), or --table FILE")
     names, files = _asked(selectors)
-    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
+    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems)
     rows = reading.table(pool) if table is None else reading.opened(table)
     result = measure(rows, selectors=names, extra=files, null=null, seed=seed)
     write(to_json(result.as_dict()) if json else _shown(result), output)
@@ -99,11 +103,14 @@ def evaluate(
 
 def _asked(selectors: str | None) -> tuple[list[str] | None, list[Selector]]:
     """The rows by name, and the selectors in files."""
+    from bestofn.errors import UsageError
     from bestofn.selector_file import read_selector
 
     if selectors is None:
         return None, []
     given = [name.strip() for name in selectors.split(",") if name.strip()]
+    if not given:
+        raise UsageError("--selectors names none: leave it out for all rows, or give names such as gate,forward")
     files = [name for name in given if name.endswith(".toml")]
     return [name for name in given if name not in files], [read_selector(Path(name)) for name in files]
 
@@ -135,6 +142,7 @@ def _shown(result: Evaluation) -> str:
         body,
         "",
         f"policy  {result.policy}",
+        *(f"beware  {warning}" for warning in result.warnings),
         *_nulls(result),
         *_chosen(result),
     ]

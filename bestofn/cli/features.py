@@ -16,6 +16,7 @@ from bestofn.cli.options import (
     OutputOption,
     PassAtOption,
     PoolOption,
+    ProblemsOption,
     QuietOption,
     StrictOption,
     UnknownAsFailOption,
@@ -51,6 +52,7 @@ def features(
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
     jobs: JobsOption = None,
+    problems: ProblemsOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Write a pool's feature table: one row an attempt, one column a feature, empty where the recording cannot tell.
@@ -76,7 +78,7 @@ def features(
         raise UsageError("--json goes with --list; a table is written as .csv or .parquet with -o FILE")
     if output is not None and output.suffix not in (".csv", ".parquet"):
         raise UsageError(f"cannot write '{output}': the ending must be .csv or .parquet")
-    reading = Reading(banks, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
+    reading = Reading(banks, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems)
     table = reading.table(pool, names)
     judgement = None
     if judge is not None or asked.replay is not None:

@@ -15,6 +15,7 @@ from bestofn.cli.options import (
     KeepGoingOption,
     PassAtOption,
     PoolsOption,
+    ProblemsOption,
     QuietOption,
     StrictOption,
     UnknownAsFailOption,
@@ -42,6 +43,7 @@ def fit(
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
     jobs: JobsOption = None,
+    problems: ProblemsOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Fit a selector on labelled pools and write it as a TOML file that a person can read.
@@ -59,7 +61,7 @@ def fit(
     if output.suffix != ".toml":
         raise UsageError(f"cannot write '{output}': the ending must be .toml")
     names = [name.strip() for name in columns.split(",") if name.strip()] if columns is not None else None
-    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
+    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems)
     tables = [PoolTable(name, reading.table(name, names)) for name in pools]
     fitted = fit_pools(tables, kind=kind, max_features=max_features, seed=seed)
     command = "bestofn fit " + " ".join(f"--pool {name}" for name in pools) + f" --kind {kind}"

@@ -83,6 +83,9 @@ UnknownAsFailOption = Annotated[
     bool,
     typer.Option("--unknown-as-fail", help="Count attempts with unknown label as fails, as some official scores do."),
 ]
+ProblemsOption = Annotated[
+    bool, typer.Option("--problems", help="Name every problem of the recordings, not only the first of each kind.")
+]
 TableOption = Annotated[
     Path | None,
     typer.Option(

@@ -21,11 +21,15 @@ def safe(text: str) -> str:
 
 def write(text: str, output: Path | None) -> None:
     """Write to a file, or to the screen where none is given. Raises UsageError for a place that cannot be written."""
+    text = text if text.endswith("\n") else text + "\n"
     if output is None:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.write(safe(text) if sys.stdout.isatty() else text)
         return
+    from bestofn.fresh_file import fresh_file
+
     try:
-        output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        with fresh_file(output) as fresh:
+            fresh.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write '{output}': {error.strerror or error}") from error
 
@@ -55,15 +59,26 @@ def remark(text: str, *, quiet: bool = False) -> None:
         print(safe(text), file=sys.stderr)
 
 
+LONGEST = 60
+"""Characters of a cell before it is cut; the last column and JSON hold all."""
+
+
+def cell(text: str, most: int | None = None) -> str:
+    """Text of a recording in one cell of a table: on one line, and no longer than that."""
+    shown = safe(text).replace("\n", "\ufffd").replace("\t", " ")
+    return shown if most is None or len(shown) <= most else f"{shown[: most - 1]}\u2026"
+
+
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
     """A plain table: columns aligned, two spaces apart, a rule under the header; `right` are aligned to the right."""
-    table = [[safe(cell) for cell in row] for row in (header, *rows)]
+    last = len(header) - 1
+    table = [[cell(text, None if n == last else LONGEST) for n, text in enumerate(row)] for row in (header, *rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
 
     def line(row: Sequence[str]) -> str:
         cells = (
-            cell.rjust(width) if column in right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            text.rjust(width) if column in right else text.ljust(width)
+            for column, (text, width) in enumerate(zip(row, widths, strict=True))
         )
         return "  ".join(cells).rstrip()
 

@@ -12,7 +12,7 @@ from bestofn.cli.options import JsonOption, QuietOption
 app = typer.Typer(
     help="List the pools that have a name, with what their labels say; add or remove one.\n\n"
     "Names are looked up in each folder of BESTOFN_POOLS (as group/name), then among pools added with "
-    "`bestofn pools add`, then among the built-in ones.\n\nExample: bestofn pools add tb2/mine runs/2026-11/",
+    "`bestofn pools add`, then among the built-in ones. A path in the working directory wins over a name.\n\nExample: bestofn pools add tb2/mine runs/2026-11/",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -77,6 +77,9 @@ def _described(name: str, path: str, origin: str, quiet: bool) -> dict[str, Any]
 def add(
     name: Annotated[str, typer.Argument(help="Its name, such as tb2/terminus-2.")],
     path: Annotated[Path, typer.Argument(help="The directory or file that holds its recordings.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let a name that is registered already lead to this place.")
+    ] = False,
 ) -> None:
     """Give a pool a name.
 
@@ -85,7 +88,7 @@ def add(
     from bestofn.catalogue import register, registry_file
     from bestofn.cli.output import write
 
-    register(name, path)
+    register(name, path, replace=replace)
     write(f"{name} is {path.resolve()} (remembered in {registry_file()})", None)
 
 
@@ -104,12 +107,14 @@ def remove(name: Annotated[str, typer.Argument(help="The name to forget; the rec
 
 @app.command()
 def formats() -> None:
-    """List the formats that can be read.
+    """List the formats that can be read, and say where the simple one to convert others to is described.
 
     Example: bestofn pools formats
     """
-    from bestofn.cli.output import columns, write
+    from bestofn.cli.output import columns, remark, write
+    from bestofn.content import content_root
     from bestofn.readers.registry import DIRECTORY_READERS, FILE_READERS
 
     rows = [(reader.NAME, reader.SUMMARY) for reader in (*DIRECTORY_READERS, *FILE_READERS)]
     write(columns(("format", "what it is"), rows), None)
+    remark(f"\nAny other recording can be written as `chat`, which {content_root('data') / 'FORMAT.md'} describes.")

@@ -33,12 +33,16 @@ class Reading:
     quiet: bool = False
     pass_at: float | None = None
     unknown_as_fail: bool = False
+    every_problem: bool = False
 
     def table(self, pool_name: str, columns: Sequence[str] | None = None, *, tell: bool = True) -> FeatureTable:
         """The feature table of a pool, with its problems told on the error stream."""
         from bestofn.catalogue import load_pool
+        from bestofn.featurize.bank import load
         from bestofn.scoring import score_pool
 
+        for bank in self.banks or ():
+            load(bank)  # a bank that is not there or does not hold is told even where no column needs it
         pool = load_pool(pool_name, format=self.format_name)
         with progress(f"reading {pool_name}", quiet=self.quiet) as step:
             scoring = score_pool(
@@ -51,7 +55,7 @@ class Reading:
                 on_progress=step,
             )
         if tell:
-            tell_problems(scoring, pool, quiet=self.quiet)
+            tell_problems(scoring, pool, quiet=self.quiet, every=self.every_problem)
         return self.labelled(scoring.table)
 
     def opened(self, path: Path) -> FeatureTable:
@@ -67,11 +71,15 @@ class Reading:
         return table.unknown_as_fail() if self.unknown_as_fail else table
 
 
-def tell_problems(scoring: Scoring, pool: Pool, *, quiet: bool = False) -> None:
-    """One line for each kind of problem: how many, and the first of them."""
+def tell_problems(scoring: Scoring, pool: Pool, *, quiet: bool = False, every: bool = False) -> None:
+    """One line for each kind of problem: how many, and the first of them; or a line for each problem."""
+    if every:
+        for problem in scoring.problems:
+            remark(f"{pool.name}: {problem}")
+        return
     for kind, n in scoring.counts.items():
         first = next(problem for problem in scoring.problems if problem.kind == kind)
-        more = f", and {n - 1} more" if n > 1 else ""
+        more = f", and {n - 1} more (--problems names all)" if n > 1 else ""
         remark(f"{pool.name}: {n} x {kind}: {first.where}: {first.what}{more}", quiet=quiet)
 
 

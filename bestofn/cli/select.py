@@ -16,6 +16,7 @@ from bestofn.cli.options import (
     OutputOption,
     PassAtOption,
     PoolOption,
+    ProblemsOption,
     QuietOption,
     StrictOption,
     TableOption,
@@ -57,6 +58,7 @@ def select(
     strict: StrictOption = False,
     keep_going: KeepGoingOption = False,
     jobs: JobsOption = None,
+    problems: ProblemsOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Pick the best attempt of every task of a pool.
@@ -72,12 +74,14 @@ def select(
     from bestofn.errors import UsageError
     from bestofn.selection import select as pick
 
-    if bool(pool) == bool(table):
+    if pool and table is not None:
+        raise UsageError("--pool and --table exclude each other: take one")
+    if not pool and table is None:
         raise UsageError("say what to select from: --pool POOL (such as --pool demo), or --table FILE")
     if json and csv:
         raise UsageError("--json and --csv exclude each other: take one")
     chosen = _selector(selector)
-    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail)
+    reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems)
     rows = _read(pool, chosen, reading) if table is None else reading.opened(table)
     selection = pick(rows, chosen)
     if task is not None:
@@ -130,14 +134,21 @@ def _shown(selection: Selection) -> str:
 
     rows = [_task_row(task) for task in selection.tasks]
     table = columns(("task", "pick", "margin", "why"), rows, right=(2,))
-    return f"{table}\n\npolicy  {selection.policy}\n{_summary(selection.summary)}"
+    shown = len(selection.tasks)
+    part = f"shown   {shown} of {selection.summary.n_tasks} tasks; the rest of this is of the whole pool\n"
+    part = part if shown < selection.summary.n_tasks else ""
+    return f"{table}\n\n{part}policy  {selection.policy}\n{_summary(selection.summary)}"
 
 
 def _task_row(task: TaskPick) -> tuple[str, str, str, str]:
     """A task's pick; one that is shared names how many share it."""
     pick = task.pick[0] if len(task.pick) == 1 else f"{task.pick[0]} or {len(task.pick) - 1} more"
     margin = "tie" if len(task.pick) > 1 else "-" if task.margin != task.margin else f"{task.margin:.2f}"
-    why = "; ".join(task.ranking[0].reasons) or "nothing tells the attempts apart"
+    why = "; ".join(task.ranking[0].reasons)
+    if len(task.pick) == len(task.ranking) > 1:
+        why = "nothing tells the attempts apart"
+    elif len(task.pick) > 1:
+        why += ", like the others that share the pick"
     return task.task, pick, margin, why if len(task.ranking) > 1 else "the only attempt"
 
 
@@ -146,12 +157,13 @@ def _summary(summary: Summary) -> str:
     from bestofn.cli.output import percent
 
     figures = summary.figures
-    lines = [f"tasks   {_tasks(summary)}"]
+    lines = [f"pool    {_tasks(summary)}"]
     if figures.n_tasks == 0:
         lines.append("labels  none known, so no accuracy can be told")
         return "\n".join(lines)
+    reached = "mean reward of the picks" if summary.fractional else "of picks pass"
     lines.append(
-        f"result  {percent(summary.accuracy)} of picks pass; Pass@1 {percent(figures.pass_at_1)}, "
+        f"result  {percent(summary.accuracy)} {reached}; Pass@1 {percent(figures.pass_at_1)}, "
         f"shortest {percent(summary.shortest)}, oracle {percent(figures.oracle)}, "
         f"gap recovered {percent(summary.gap_recovered, 0)}"
     )
@@ -163,9 +175,11 @@ def _summary(summary: Summary) -> str:
 def _tasks(summary: Summary) -> str:
     """Counts in one line."""
     figures = summary.figures
-    parts = [f"{summary.n_attempts} attempts"]
+    parts = [f"{summary.n_tasks} tasks, {summary.n_attempts} attempts"]
     if figures.n_tasks:
-        parts = [f"{figures.n_tasks} labelled, {figures.n_swing} of them swing tasks", *parts]
+        parts = [
+            f"{figures.n_tasks} tasks labelled, {figures.n_swing} of them swing tasks; {summary.n_attempts} attempts"
+        ]
     for n, what in (
         (summary.n_shared, "picks shared"),
         (figures.n_unknown if figures.n_tasks else 0, "attempts with unknown label, counted nowhere"),

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from bestofn.readers import foreign
 from bestofn.readers.document import Document, digest
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.messages import Turns, is_message, turns
@@ -39,14 +40,7 @@ SUMMARY = (
 _TASK_KEYS = ("task", "task_id", "task_name", "instance_id")
 _OWN_KEYS = frozenset({"task", "task_id", "task_name", "instance_id", "reward", "label", "ending", "instruction"})
 """Keys by which a record without a readable message is still known for one."""
-_FOREIGN_KEYS = frozenset({
-    "termination_reason", "reward_info", "evaluation_criteria",  # tau2-bench
-    "epoch", "samples",  # Inspect
-    "sessionId", "projectHash", "loglines",  # Gemini CLI, Claude Code
-    "traj", "trajectory", "trajectory_format", "history", "steps", "schema_version",  # recordings with turns elsewhere
-    "run_type", "dotted_order", "mistake_agent", "mistake_step",  # LangSmith, Who&When
-})  # fmt: skip
-"""Keys of formats whose records hold `messages` besides, or could be taken for ours."""
+_ALL_KEYS = _OWN_KEYS | {"messages", "id", "usage", "label_reason", "metadata"}
 _FOREIGN_MESSAGE_KEYS = frozenset({"parts", "uuid", "parentUuid", "turn_idx", "requestor", "payload"})
 _FOREIGN_PARTS = frozenset({"input_text", "output_text"})
 """Content of OpenAI's Responses items, as Codex sessions hold it."""
@@ -75,13 +69,15 @@ class _Record(NamedTuple):
 
 def claims(document: Document) -> bool:
     """True for a record, records or messages in OpenAI's shape that carry no mark of another format."""
-    if document.lines is not None:
-        values = [line.value for line in document.lines]
-    elif isinstance(document.value, list):
-        values = document.value
-    else:
-        return _is_record(document.value)
+    values = _values(document)
     return _are_messages(values) or any(_is_record(value) for value in values[:20])
+
+
+def _values(document: Document) -> list[Any]:
+    """The file's records, or its messages."""
+    if document.lines is not None:
+        return [line.value for line in document.lines]
+    return document.value if isinstance(document.value, list) else [document.value]
 
 
 def read(document: Document, source: Source) -> Iterator[Draft | Problem]:
@@ -93,14 +89,36 @@ def read(document: Document, source: Source) -> Iterator[Draft | Problem]:
             yield from _attempt(found, source)
 
 
+def is_ours(document: Document) -> bool:
+    """True for records that name a `task` beside messages of ours, which no other format's do: whatever other keys
+    they have, they are not asked about."""
+    return any(map(_is_certain, _values(document)[:20]))
+
+
+def _is_certain(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and "task" in value
+        and "messages" in value
+        and "trajectory_format" not in value
+        and 2 * sum(map(is_message, messages := items(value["messages"]))) > len(messages)
+    )
+
+
 def _is_record(value: Any) -> bool:
-    """True for an object whose messages are ours, or that has keys of ours and nothing of another format."""
-    if not isinstance(value, dict) or "messages" not in value or not _FOREIGN_KEYS.isdisjoint(value):
+    """True for an object whose messages are ours, or that has keys of ours, and that is of no other format's shape.
+
+    A key alone does not make a record another format's.
+    """
+    if not isinstance(value, dict) or "messages" not in value or "trajectory_format" in value:
         return False
+    if _is_certain(value):
+        return True
     messages = items(value["messages"])
     if any(map(_is_foreign, messages)):
         return False
-    return _are_messages(messages) or not _OWN_KEYS.isdisjoint(value)
+    known = _are_messages(messages) or not _OWN_KEYS.isdisjoint(value) or value.keys() <= _ALL_KEYS
+    return known and not foreign.name_of(value)
 
 
 def _are_messages(values: list[Any]) -> bool:
@@ -152,6 +170,11 @@ def _attempt(record: _Record, source: Source) -> Iterator[Draft | Problem]:
     if messages is not None and not found.steps and messages != []:
         yield Problem(ProblemKind.NO_TURNS, record.where, "none of its messages has a role and a content")
         return
+    task, wrong = _task(record.value)
+    if wrong:
+        # Under the file's name it would be an attempt at a task that it does not state.
+        yield Problem(ProblemKind.BAD_LINE, record.where, wrong)
+        return
     if found.skipped:
         more = f" and {len(found.skipped) - 1} more are" if len(found.skipped) > 1 else " is"
         yield Problem(ProblemKind.BAD_LINE, record.where, f"message {found.skipped[0]}{more} no chat message, left out")
@@ -159,15 +182,28 @@ def _attempt(record: _Record, source: Source) -> Iterator[Draft | Problem]:
     if conflict := _conflict(record.value):
         yield Problem(ProblemKind.LABEL_CONFLICT, record.where, conflict)
         label = label._replace(reason=conflict)
-    yield _draft(record, found, label, source)
+    yield _draft(record, task, found, label, source)
 
 
-def _draft(record: _Record, found: Turns, label: Label, source: Source) -> Draft:
+def _task(record: dict[str, Any]) -> tuple[str, str]:
+    """(the task's name, what is wrong with it): the first that is text or a number; nothing where none is stated."""
+    wrong = ""
+    for key in _TASK_KEYS:
+        if key not in record and key not in mapping(record.get("metadata")):
+            continue
+        value = _field(record, key)
+        if task := name(value):
+            return task, ""
+        wrong = wrong or f"{key} is {quoted(value)}: give text or a number"
+    return "", wrong
+
+
+def _draft(record: _Record, task: str, found: Turns, label: Label, source: Source) -> Draft:
     """The attempt with everything that the record says of it."""
     own = name(_field(record.value, "id"))
     numbered = f"{bare(source.path.name)}#{record.number}"
     return Draft(
-        task=next((task for key in _TASK_KEYS if (task := name(_field(record.value, key)))), task_name(source)),
+        task=task or task_name(source),
         name=own or (own_name(source) if record.number is None else numbered),
         steps=found.steps,
         label=label,

@@ -20,6 +20,8 @@ LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
 """Endings that announce one record a line; other files are tried whole first."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _RECORD = re.compile(r'\{\s*"')
+_LONGEST_NUMBER = 640
+"""Digits of a whole number that Python converts whatever its settings are."""
 _STARTS = 8
 """Places inside a broken line where a whole record is looked for."""
 
@@ -76,7 +78,7 @@ def parse_json(raw: bytes) -> Any:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
         try:
-            return _without_surrogates(json.loads(_decoded(raw)))
+            return _without_surrogates(json.loads(_decoded(raw), parse_int=_whole))
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
 
@@ -95,7 +97,7 @@ def load_document(path: Path) -> Document:
     raw = path.read_bytes()
     if not raw or raw.isspace():
         raise ValueError("the file is empty")
-    if path.suffix in LINE_SUFFIXES:
+    if path.suffix.lower() in LINE_SUFFIXES:
         document = _as_lines(path, raw)
         # A value printed over many lines may have been given this ending.
         if any(isinstance(line.value, dict | list) for line in document.lines or ()):
@@ -167,10 +169,15 @@ def _salvage(text: bytes) -> list[tuple[Any, bytes]]:
 def _record_at(text: str, position: int) -> tuple[dict[str, Any], int] | None:
     """The object that begins at a position and where it ends, None where none does."""
     try:
-        value, end = json.JSONDecoder().raw_decode(text, position)
+        value, end = json.JSONDecoder(parse_int=_whole).raw_decode(text, position)
         return (_without_surrogates(value), end) if isinstance(value, dict) else None
     except (ValueError, RecursionError):
         return None
+
+
+def _whole(digits: str) -> int | str:
+    """A whole number; one longer than Python turns into a number stays the text that it is."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
 
 
 def _decoded(raw: bytes) -> str:

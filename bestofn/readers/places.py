@@ -18,7 +18,8 @@ def task_name(source: Source) -> str:
 
 
 def bare(file: str) -> str:
-    """A file's name without its endings, `.traj.json` as well as `.json`."""
+    """A file's name without its endings, `.traj.json` as well as `.json`, in any case."""
     for ending in (".json", ".jsonl", ".ndjson", ".traj"):
-        file = file.removesuffix(ending) or file
+        if file.lower().endswith(ending):
+            file = file[: -len(ending)] or file
     return file

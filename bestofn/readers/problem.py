@@ -27,6 +27,8 @@ class ProblemKind(StrEnum):
     """Two places disagree on the outcome; the one with precedence was taken."""
     DUPLICATE = "duplicate"
     """A copy of an attempt already read; left out."""
+    SAME_NAME = "same name as another attempt"
+    """Two different records of one file have one id; both are kept, the later one under a longer id."""
 
 
 class Problem(NamedTuple):

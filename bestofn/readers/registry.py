@@ -8,11 +8,12 @@ from pathlib import Path
 from types import ModuleType
 
 from bestofn.errors import FormatError, PoolError, UsageError
-from bestofn.readers import ag2, atif, chat, harbor, mini_swe_agent, tau_bench, terminal_bench
+from bestofn.readers import ag2, atif, chat, foreign, harbor, mini_swe_agent, tau_bench, terminal_bench
 from bestofn.readers.document import LINE_SUFFIXES, Document, load_document
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.problem import Problem, ProblemKind
 from bestofn.readers.text import expecting, possible_controls
+from bestofn.readers.values import items, mapping
 
 DIRECTORY_READERS: tuple[ModuleType, ...] = (harbor, terminal_bench)
 """Formats in which a directory is one attempt, asked before any file inside it."""
@@ -26,7 +27,9 @@ COMPANIONS = (
 )
 """Know the files that a harness writes beside its recordings, such as a run's settings: no recordings, no problem."""
 SUFFIXES = frozenset({".json", ".traj", *LINE_SUFFIXES})
-"""Endings of files that may hold a recording."""
+"""Endings of files that may hold a recording, in lower case; those of a folder's files count in any case."""
+SIMPLE_FORMAT = "`bestofn pools formats` lists those that are, and says where the simple one to convert to is described"
+"""The way out for a file that no reader claims."""
 
 
 def names() -> list[str]:
@@ -116,7 +119,7 @@ class _Walk:
                 continue
             if self._enters(entry):
                 yield from self.sources(Path(entry.path))
-            elif self.files and os.path.splitext(entry.name)[1] in SUFFIXES and _is_file(entry):
+            elif self.files and may_be_recording(entry.name) and _is_file(entry):
                 yield Source(Path(entry.path), self.root)
 
     def _enters(self, entry: os.DirEntry[str]) -> bool:
@@ -135,6 +138,13 @@ class _Walk:
         return True
 
 
+def may_be_recording(file_name: str) -> bool:
+    """True for a file that is looked at where it lies in a folder: by its ending in any case, also where it is
+    compressed, since that has to be told."""
+    stem, ending = os.path.splitext(file_name.lower())
+    return ending in SUFFIXES or (ending in foreign.COMPRESSED and os.path.splitext(stem)[1] in SUFFIXES)
+
+
 def _is_file(entry: os.DirEntry[str]) -> bool:
     """True for a file that can be opened and read to its end; a link that leads nowhere is left to the reader."""
     try:
@@ -151,7 +161,10 @@ def _read_directory(source: Source, readers: tuple[ModuleType, ...]) -> Iterator
             for found in reader.read_directory(source):
                 yield reader.NAME, found
             return
-    yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, "no known format claims this directory")
+    yield (
+        "",
+        Problem(ProblemKind.UNRECOGNISED, source.relative, f"no known format claims this directory; {SIMPLE_FORMAT}"),
+    )
 
 
 def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, Draft | Problem]]:
@@ -162,16 +175,23 @@ def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, D
     try:
         document = load_document(source.path)
     except ValueError as error:
-        yield "", Problem(ProblemKind.UNREADABLE, source.relative, str(error))
+        yield "", _no_json(source, str(error))
         return
     if not document.value and not document.lines:
         yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, "it holds no record")
         return
-    reader = named if named is not None else _claimant(document)
-    if reader is None:
-        if not any(is_companion(document) for is_companion in COMPANIONS):
-            yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, "no known format claims it")
-        return
+    reader = _claimant(document) if named is None else named if named.claims(document) else None
+    if reader is not None:
+        yield from _attempts(reader, document, source)
+    elif not _is_companion(document):
+        if named is not None:
+            yield from _unclaimed(named, document, source)
+        else:
+            yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, _refusal(foreign.looks_like(document)))
+
+
+def _attempts(reader: ModuleType, document: Document, source: Source) -> Iterator[tuple[str, Draft | Problem]]:
+    """What a reader finds in a document."""
     for problem in document.trouble(source.relative):
         yield reader.NAME, problem
     possible = possible_controls(document.raw)
@@ -185,6 +205,45 @@ def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, D
         yield reader.NAME, found
 
 
+def _unclaimed(named: ModuleType, document: Document, source: Source) -> Iterator[tuple[str, Draft | Problem]]:
+    """What a reader that was asked for finds in a document which it would not claim: where that is no turn, the
+    document is of another format, and its attempts are none."""
+    found = list(_attempts(named, document, source))
+    if any(isinstance(item, Draft) and item.steps for _, item in found):
+        yield from found
+        return
+    other = foreign.looks_like(document)
+    what = "holds records, but none is a turn of this format" + (f"; it looks like {other}" if other else "")
+    yield named.NAME, Problem(ProblemKind.NO_TURNS, source.relative, what)
+
+
+def _refusal(looks_like: str) -> str:
+    """Why a file is left out, and what to do."""
+    if looks_like:
+        return f"it looks like {looks_like}, a format that is not read yet; {SIMPLE_FORMAT}"
+    return f"no known format claims it; {SIMPLE_FORMAT}"
+
+
+def _no_json(source: Source, error: str) -> Problem:
+    """What to say of a file that holds no JSON."""
+    looks_like = foreign.text_looks_like(source.path)
+    if looks_like:
+        return Problem(ProblemKind.UNRECOGNISED, source.relative, _refusal(looks_like))
+    if foreign.is_compressed(source.path):
+        return Problem(ProblemKind.UNRECOGNISED, source.relative, "compressed: unpack it first")
+    return Problem(ProblemKind.UNREADABLE, source.relative, error)
+
+
+def _is_companion(document: Document) -> bool:
+    """True for what a harness writes beside its recordings. A record with messages is never that."""
+    values = [document.value, *items(document.value)[:20], *(line.value for line in (document.lines or ())[:20])]
+    if any(isinstance(mapping(value).get("messages"), list) for value in values):
+        return False
+    return any(is_companion(document) for is_companion in COMPANIONS)
+
+
 def _claimant(document: Document) -> ModuleType | None:
-    """The first reader that claims a document."""
+    """The first reader that claims a document; what surely is our own format's is not offered to others."""
+    if chat.is_ours(document) and not mini_swe_agent.claims(document):
+        return chat
     return next((reader for reader in FILE_READERS if reader.claims(document)), None)

@@ -36,8 +36,9 @@ class Report(NamedTuple):
 
 
 def is_report(value: Any) -> bool:
-    """True for a report on a run, or on one instance of it."""
-    return isinstance(mapping(value).get("resolved_ids"), list) or bool(_verdicts(value))
+    """True for a report on a run, or on one instance of it. A record with messages is none, whatever else it holds."""
+    report = mapping(value)
+    return not _is_recording(report) and (isinstance(report.get("resolved_ids"), list) or bool(_verdicts(report)))
 
 
 def is_predictions(value: Any) -> bool:
@@ -123,7 +124,8 @@ def _reports_in(folder: Path, changed: int) -> tuple[Report, ...]:
 
 def _may_be_report(entry: os.DirEntry[str]) -> bool:
     """True for JSON files that are no recordings by their name, small enough, and that speak of what was resolved."""
-    if not entry.name.endswith(".json") or entry.name.endswith(".traj.json"):
+    name = entry.name.lower()
+    if not name.endswith(".json") or name.endswith(".traj.json"):
         return False
     try:
         if not entry.is_file() or entry.stat().st_size > LARGEST:
@@ -139,7 +141,7 @@ def _attempts_below(folder: Path, changed: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     for place, _, files in os.walk(folder):
         for file in files:
-            if file.endswith((".traj.json", ".traj")):
+            if file.lower().endswith((".traj.json", ".traj")):
                 counts.update({bare(file), os.path.basename(place)})
     return counts
 
@@ -147,6 +149,8 @@ def _attempts_below(folder: Path, changed: int) -> Counter[str]:
 def _verdicts(value: Any) -> dict[str, Label]:
     """Instance by instance, what a report says; empty for what is no report."""
     report = mapping(value)
+    if _is_recording(report):
+        return {}
     if report and all(isinstance(mapping(entry).get("resolved"), bool) for entry in report.values()):
         return {instance: Label.from_reward(float(entry["resolved"])) for instance, entry in report.items()}
     resolved = _ids(report, "resolved")
@@ -159,6 +163,10 @@ def _verdicts(value: Any) -> dict[str, Label]:
         reason = "the patch was empty" if key == "empty_patch" else ""
         labels |= dict.fromkeys(_ids(report, key) or (), Label.from_reward(0.0, reason))
     return labels | dict.fromkeys(resolved, Label.from_reward(1.0))
+
+
+def _is_recording(report: dict[str, Any]) -> bool:
+    return isinstance(report.get("messages"), list)
 
 
 def _ids(report: dict[str, Any], key: str) -> list[str] | None:

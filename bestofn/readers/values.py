@@ -13,6 +13,8 @@ from bestofn.readers.document import digest
 from bestofn.trajectory import Label
 
 _WHOLE = re.compile(r"[+-]?\d{1,9}")
+_EXACT = 2.0**53
+"""Below it every whole number has a float of its own."""
 _SHOWN = 40
 """Characters of a value that a message quotes."""
 
@@ -33,9 +35,12 @@ def string(value: Any) -> str:
 
 
 def name(value: Any) -> str:
-    """A name or an id: text, or a whole number as text; else nothing."""
+    """A name or an id: text, or a finite number as text (7.0 is 7, as other tools write it); else nothing."""
     if isinstance(value, str):
         return value.strip()
+    if isinstance(value, float):
+        whole = value.is_integer() and abs(value) < _EXACT
+        return str(int(value)) if whole else repr(value) if math.isfinite(value) else ""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
