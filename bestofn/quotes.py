@@ -108,7 +108,7 @@ def recorded_texts(path: Path, trajectory: Trajectory) -> list[RecordedText]:
         The file, or the directory that is one attempt; what the checker wrote is no evidence, and is left out.
     """
     if path.is_dir():
-        found = sorted(p for p in path.rglob("*") if p.suffix in _TEXT_SUFFIXES and p.is_file())
+        found = sorted(p for p in path.rglob("*") if p.suffix.lower() in _TEXT_SUFFIXES and p.is_file())
         return [RecordedText(p) for p in found if not _CHECKER_FOLDERS & set(p.relative_to(path).parts[:-1])]
     whole = RecordedText(path)
     if trajectory.origin.record is None:
@@ -126,7 +126,7 @@ def decoded(raw: bytes) -> str:
 
 def _line_of(whole: RecordedText, wanted: str) -> tuple[int, int] | None:
     """Begin and end of the line whose record has this digest."""
-    if whole.path.suffix not in LINE_SUFFIXES:
+    if whole.path.suffix.lower() not in LINE_SUFFIXES:
         return None
     begin = 0
     for line in whole.text.split("\n"):

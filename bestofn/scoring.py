@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from bestofn import beside
 from bestofn.errors import FormatError, PoolError, UsageError
 from bestofn.featurize.extract import Extractor, Row
 from bestofn.featurize.feature import FeatureFunction
@@ -23,12 +24,10 @@ OnProgress = Callable[[int, int | None], None]
 """Called with attempts read so far, and their number where it is known."""
 CHUNK = 24
 """Sources that one process reads at a time."""
-WAVE = 64
-"""Chunks that are handed out together; between waves, rows are settled and progress is told."""
-WORTH_IT = 200
+WAVE = 32
+"""Chunks that are handed out together; between waves, rows are settled and progress is told. Even, for two."""
+WORTH_IT = 64
 """Sources from which on a second process pays for its start."""
-MOST_PROCESSES = 4
-"""Processes that are taken without being asked."""
 SHOWN = 5
 """Problems that an error names; the summary counts all."""
 
@@ -71,8 +70,8 @@ def score_pool(
     columns, banks, functions
         See `bestofn.featurize.extract.Extractor`.
     jobs
-        Processes that read and featurise (joblib); -1 for all cores, None for up to four where the pool is large
-        enough for that to pay. The result does not depend on it.
+        Processes that read and featurise (joblib); -1 for all cores. None for this one, and a copy of it where the
+        pool is large enough for that to pay. The result does not depend on it.
     strict
         Make every problem an error.
     keep_going
@@ -89,8 +88,9 @@ def score_pool(
     if jobs == 0:
         raise UsageError("0 processes read nothing: give a number from 1 on, or -1 for all cores")
     found = list(sources(pool.root, pool.format))
-    jobs = _jobs(len(found)) if jobs is None else jobs
-    stream = _rows(pool, extractor, problems) if jobs == 1 else _parallel_rows(pool, found, extractor, problems, jobs)
+    stream = (
+        _rows(pool, extractor, problems) if _alone(jobs, found) else _shared(pool, found, extractor, problems, jobs)
+    )
     for row in stream:
         rows.append(row)
         if on_progress is not None:
@@ -110,33 +110,43 @@ def _rows(pool: Pool, extractor: Extractor, problems: list[Problem]) -> Iterator
         yield extractor.row(trajectory)
 
 
-def _jobs(n_sources: int) -> int:
-    """Processes that are worth their start."""
-    return min(MOST_PROCESSES, os.cpu_count() or 1) if n_sources >= WORTH_IT and hasattr(os, "fork") else 1
+def _alone(jobs: int | None, found: Sequence[Source]) -> bool:
+    """Whether this process reads all by itself."""
+    return jobs == 1 or (jobs is None and (len(found) < WORTH_IT or not beside.possible()))
 
 
-def _parallel_rows(
-    pool: Pool, found: Sequence[Source], extractor: Extractor, problems: list[Problem], jobs: int
+def _shared(
+    pool: Pool, found: Sequence[Source], extractor: Extractor, problems: list[Problem], jobs: int | None
 ) -> Iterator[Row]:
     """Rows in reading order, read and featurised by several processes; ids and copies are settled here."""
-    from joblib import Parallel, delayed
-
     seen = Seen()
     chunks = [found[begin : begin + CHUNK] for begin in range(0, len(found), CHUNK)]
-    # Processes that begin as copies of this one have everything imported and compiled.
-    with Parallel(n_jobs=jobs, backend="multiprocessing", pre_dispatch="all") as parallel:
-        for begin in range(0, len(chunks), WAVE):
-            wave = chunks[begin : begin + WAVE]
-            for item in chain.from_iterable(parallel(delayed(_read_chunk)(pool, chunk, extractor) for chunk in wave)):
-                if isinstance(item, Problem):
-                    problems.append(item)
-                    continue
-                admitted = seen.admit(item.trajectory, problems.append, empty=item.row.empty)
-                if admitted is not None:
-                    yield item.row._replace(trajectory=admitted.id)
+    for item in chain.from_iterable(_read_chunks(partial(_read_chunk, pool, extractor), chunks, jobs)):
+        if isinstance(item, Problem):
+            problems.append(item)
+            continue
+        admitted = seen.admit(item.trajectory, problems.append, empty=item.row.empty)
+        if admitted is not None:
+            yield item.row._replace(trajectory=admitted.id)
 
 
-def _read_chunk(pool: Pool, chunk: Sequence[Source], extractor: Extractor) -> list[_Found | Problem]:
+def _read_chunks(
+    read: Callable[[Sequence[Source]], list[_Found | Problem]], chunks: Sequence[Sequence[Source]], jobs: int | None
+) -> Iterator[list[_Found | Problem]]:
+    """What the chunks hold, in order: by joblib's processes, or by this one and a copy of it where none were named."""
+    waves = [chunks[begin : begin + WAVE] for begin in range(0, len(chunks), WAVE)]
+    if jobs is None:
+        for wave in waves:
+            yield from beside.by_two(read, wave)
+        return
+    from joblib import Parallel, delayed
+
+    with Parallel(n_jobs=jobs, pre_dispatch="all") as parallel:
+        for wave in waves:
+            yield from parallel(delayed(read)(chunk) for chunk in wave)
+
+
+def _read_chunk(pool: Pool, extractor: Extractor, chunk: Sequence[Source]) -> list[_Found | Problem]:
     """What some sources hold, in order, in a process of its own."""
     found: list[_Found | Problem] = []
     for source in chunk:
@@ -171,9 +181,16 @@ def _nothing(pool: Pool, problems: Sequence[Problem]) -> str:
     """Why a pool holds nothing to rank."""
     from bestofn.readers.registry import names
 
+    place, formats = f"pool '{pool.name}' ({pool.root})", f"formats are {', '.join(names())}"
     if problems:
-        return f"pool '{pool.name}' ({pool.root}) holds no attempt that can be read: {_some(problems)}"
+        unknown = any(problem.kind is ProblemKind.UNRECOGNISED for problem in problems)
+        return f"{place} holds no attempt that can be read: {_some(problems)}" + (f". The {formats}" if unknown else "")
+    n_sources = sum(1 for _ in sources(pool.root))
+    if n_sources:
+        there = f"files or trial folders are there ({n_sources}), but none"
+        if pool.format is not None:
+            return f"{place}: {there} holds an attempt of format '{pool.format}': leave --format out; {formats}"
+        return f"{place}: {there} holds an attempt: all are reports or settings that lie beside recordings; {formats}"
     return (
-        f"pool '{pool.name}' ({pool.root}) holds no recordings: no .json, .jsonl, .ndjson or .traj file and no trial "
-        f"folder under it; formats are {', '.join(names())}"
+        f"{place} holds no recordings: no .json, .jsonl, .ndjson or .traj file and no trial folder under it; {formats}"
     )

@@ -41,7 +41,11 @@ class Command(NamedTuple):
     tool: str = ""
     """The tool's name, empty where the format has none."""
     arguments: Mapping[str, Any] | None = None
-    """The parsed arguments, only where they are an object; `text` always keeps the raw text."""
+    """The parsed arguments, only where they are an object; `text` always keeps the raw text.
+
+    A plain dict, so that an attempt can be copied and pickled, and shared with all who hold the attempt: never to be
+    changed.
+    """
 
 
 class Observation(NamedTuple):

@@ -100,3 +100,56 @@ def test_an_unknown_format_lists_the_known(tmp_path: Path) -> None:
     """`format` is checked before anything is read."""
     with pytest.raises(UsageError, match="no format 'xml': there are harbor, terminal-bench, atif"):
         load_pool(tmp_path, format="xml")
+
+
+def test_a_name_that_would_never_be_looked_up_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of BESTOFN_POOLS hides a registered name, so such a name is not taken."""
+    (tmp_path / "pools" / "tb2" / "mine").mkdir(parents=True)
+    monkeypatch.setenv("BESTOFN_POOLS", str(tmp_path / "pools"))
+    with pytest.raises(UsageError) as error:
+        register("tb2/mine", tmp_path)
+    there = tmp_path / "pools" / "tb2" / "mine"
+    assert str(error.value) == (
+        f"'tb2/mine' is taken: BESTOFN_POOLS is looked at first, and there it is {there}; take another name"
+    )
+    assert not registry_file().exists()
+
+
+def test_a_registered_name_is_replaced_only_on_request(tmp_path: Path) -> None:
+    """The same place again is no change; another place needs `replace`."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    new.mkdir()
+    register("mine", old)
+    register("mine", old)
+    with pytest.raises(UsageError, match=r"'mine' is .*old already: take another name, or give --replace"):
+        register("mine", new)
+    assert load_pool("mine").root == old
+    register("mine", new, replace=True)
+    assert load_pool("mine").root == new
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\x1b[31m", "a\x00", " a", "a ", "\u202ea"])
+def test_a_name_holds_no_control_character(tmp_path: Path, name: str) -> None:
+    """It would break every listing; the error shows the name escaped."""
+    with pytest.raises(UsageError) as error:
+        register(name, tmp_path)
+    assert str(error.value).startswith(f"{name!r} cannot name a pool")
+    assert str(error.value).isprintable()
+
+
+def test_a_path_in_the_working_directory_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder called like a registered or built-in pool is the pool."""
+    monkeypatch.chdir(tmp_path)
+    assert load_pool("demo").root != Path("demo")
+    (tmp_path / "demo").mkdir()
+    assert load_pool("demo").root == Path("demo")
+
+
+def test_a_folder_with_endings_in_capitals_holds_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The endings that make a folder a pool count in any case, packed ones too."""
+    for name, file in (("flat", "RUN.JSONL"), ("packed", "run.jsonl.gz")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_text("{}\n")
+    monkeypatch.setenv("BESTOFN_POOLS", str(tmp_path))
+    assert [entry.name for entry in entries()] == ["flat", "packed", "demo"]

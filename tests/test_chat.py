@@ -336,6 +336,104 @@ def test_the_documented_example_is_read_as_it_says(tmp_path: Path) -> None:
         assert all(attempt.label.kind is not LabelKind.UNKNOWN for attempt in attempts)
 
 
+@pytest.mark.parametrize(("value", "text"), [(1.5, "1.5"), (7, "7"), (7.0, "7"), (0, "0"), (" t ", "t")])
+def test_a_task_that_is_a_number_is_its_text(tmp_path: Path, value: Any, text: str) -> None:
+    """The attempts at task 7 meet, whichever way their records write it."""
+    assert single(written(tmp_path / "a.json", {"task": value, "reward": 1, "messages": TALK})).task == text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (True, "true"),
+        (None, "null"),
+        (["t"], '["t"]'),
+        ({"name": "t"}, '{"name":"t"}'),
+        ("", "''"),
+        (" ", "' '"),
+        (math.nan, "null"),
+    ],
+)
+def test_an_unusable_task_leaves_its_record_out(tmp_path: Path, value: Any, shown: str) -> None:
+    """A record that states a task without a name is told, and is no attempt at the file's name."""
+    lines = [{"task": value, "reward": 1, "messages": TALK}, {"task": "t", "reward": 1, "messages": TALK}]
+    attempts, problems = pooled(written(tmp_path / "a.jsonl", lines))
+    assert [attempt.task for attempt in attempts] == ["t"]
+    assert problems == [
+        Problem(ProblemKind.BAD_LINE, "a.jsonl, line 1", f"task is {shown}: give text or a number"),
+    ]
+
+
+def test_another_key_may_name_the_task(tmp_path: Path) -> None:
+    """Of `task`, `task_id`, `task_name` and `instance_id` the first usable one counts; without any, the file does."""
+    assert single(written(tmp_path / "a.json", {"task": None, "task_id": 4, "reward": 1, "messages": TALK})).task == "4"
+    assert single(written(tmp_path / "b.json", {"id": "x", "reward": 1, "messages": TALK})).task == "b"
+    _, problems = pooled(written(tmp_path / "c.json", {"messages": TALK, "metadata": {"task": [1]}}))
+    assert problems == [Problem(ProblemKind.BAD_LINE, "c.json", "task is [1]: give text or a number")]
+
+
+def test_a_number_of_any_length_is_an_id(tmp_path: Path) -> None:
+    """Python's limit on long numbers loses no record, alone or among lines."""
+    digits = "7" * 5000
+    record = '{"task": "t", "id": %s, "reward": 1, "messages": %s}' % (digits, json.dumps(TALK))
+    for name, content in (("a.json", record), ("b.jsonl", record + "\n")):
+        attempts, problems = pooled(written(tmp_path / name, content))
+        assert ([attempt.id for attempt in attempts], problems) == ([digits], [])
+    huge = '{"task": "t", "id": "x", "reward": %s, "messages": %s}' % (digits, json.dumps(TALK))
+    assert single(written(tmp_path / "c.json", huge)).label.kind is LabelKind.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"reward_info": {"reward": 1.0, "secret": "GOLD-1234"}},
+        {"steps": [{"source": "agent", "message": "GOLD-1234"}], "agent": {"name": "a"}, "schema_version": "ATIF-v1.6"},
+        {"steps": 12},
+        {"history": [{"role": "assistant", "content": "GOLD-1234"}]},
+        {"trajectory": [{"action": "GOLD-1234", "observation": "x"}]},
+        {"trajectory": {"schema_version": "ATIF-v1.6", "agent": {}, "steps": []}},
+        {"trajectory": ["GOLD-1234"], "other_data": {"correct": True}, "problem_statement": "GOLD-1234"},
+        {"traj": [{"role": "assistant", "content": "GOLD-1234"}]},
+        {"termination_reason": "user_stop", "trial": 0, "evaluation_criteria": {"gold": "GOLD-1234"}},
+        {"epoch": 1, "input": "q", "target": "GOLD-1234", "scores": {}, "samples": []},
+        {"sessionId": "s", "projectHash": "h", "loglines": []},
+        {"run_type": "llm", "dotted_order": "1", "mistake_agent": "a", "mistake_step": "1"},
+    ],
+)
+def test_other_keys_make_a_record_no_other_formats(tmp_path: Path, extra: dict[str, Any]) -> None:
+    """With a task and messages a record is ours; what stands beside them reaches nothing."""
+    plain = single(written(tmp_path / "a.json", RECORD))
+    for name, content in (("b.json", {**RECORD, **extra}), ("c.json", [{**RECORD, **extra}])):
+        attempt = single(written(tmp_path / name, content))
+        assert (attempt.origin.format, attempt.steps, attempt.label) == ("chat", plain.steps, plain.label)
+        assert "GOLD-1234" not in texts(attempt)
+
+
+@pytest.mark.parametrize("key", ["uuid", "turn_idx", "payload", "requestor"])
+def test_other_keys_of_a_message_do_not_either(tmp_path: Path, key: str) -> None:
+    """Every message of a record with a task may have further keys; none is read."""
+    messages = [{**message, key: "GOLD-1234"} for message in TALK]
+    attempt = single(written(tmp_path / "a.json", {"task": "t", "reward": 1, "messages": messages}))
+    assert attempt.steps == single(written(tmp_path / "b.json", {"task": "t", "messages": TALK})).steps
+
+
+@pytest.mark.parametrize("key", ["steps", "history", "trajectory", "reward_info"])
+def test_a_task_id_and_a_plain_key_are_ours_as_well(tmp_path: Path, key: str) -> None:
+    """A key alone is no shape of another format."""
+    assert single(written(tmp_path / "a.json", {"task_id": "t", "messages": TALK, key: 12})).origin.format == "chat"
+
+
+@pytest.mark.parametrize("record", [{"task": "t"}, {"id": "x"}, {"reward": 1}, {}, {"task": "t", "steps": 0}])
+@pytest.mark.parametrize("format_name", [None, "chat"])
+def test_no_messages_are_an_empty_attempt_with_and_without_a_named_format(
+    tmp_path: Path, record: dict[str, Any], format_name: str | None
+) -> None:
+    """A record of ours whose list of messages is empty stays an attempt, named as empty."""
+    attempts, problems = pooled(written(tmp_path / "a.json", {**record, "messages": []}), format_name)
+    assert [attempt.steps for attempt in attempts] == [()]
+    assert ProblemKind.EMPTY in {problem.kind for problem in problems}
+
+
 @pytest.mark.shared
 def test_arguments_case(shared: Path) -> None:
     """Case 15: every call is kept with its raw text, and only objects are parsed."""

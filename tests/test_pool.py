@@ -120,3 +120,16 @@ def test_an_empty_attempt_is_named_with_the_reason(tmp_path: Path) -> None:
     attempts, problems = pooled(tmp_path)
     assert attempts[0].steps == ()
     assert problems == [Problem(ProblemKind.EMPTY, "1.json (atif)", "no turn of the agent")]
+
+
+def test_one_name_for_several_records_of_a_file_is_told(tmp_path: Path) -> None:
+    """All are kept under ids of their own; the same name in another file is no trouble."""
+    written(tmp_path / "1.json", trial("t", "one"))
+    written(tmp_path / "2.json", [trial("t", "two"), trial("t", "three"), trial("u", "four"), trial("t", "five")])
+    attempts, problems = pooled(tmp_path)
+    assert [t.id for t in attempts] == ["t", "2.json:t", "2.json#1:t", "u", "2.json#3:t"]
+    assert [(p.kind, p.where) for p in problems] == [
+        (ProblemKind.SAME_NAME, "2.json, record 1 (atif)"),
+        (ProblemKind.SAME_NAME, "2.json, record 3 (atif)"),
+    ]
+    assert problems[0].what == "another record of this file is called 't' as well; this one goes by '2.json#1:t'"

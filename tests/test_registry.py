@@ -166,3 +166,72 @@ def test_an_unknown_format_lists_the_known_ones() -> None:
     with pytest.raises(UsageError) as error:
         by_name("atfi")
     assert str(error.value) == f"no format 'atfi': there are {', '.join(names())}"
+
+
+def test_endings_count_in_any_case_and_compressed_files_are_named(tmp_path: Path) -> None:
+    """A tool that writes capitals loses nothing; what is packed is told; other files are passed over."""
+    record = {"task": "t", "reward": 1, "messages": [{"role": "assistant", "content": "A"}]}
+    written(tmp_path / "A.JSONL", "".join(json.dumps({**record, "id": f"a{n}"}) + "\n" for n in range(2)))
+    written(tmp_path / "K.JSON", {**record, "id": "k"})
+    for name in ("b.jsonl.gz", "c.json.ZST", "d.traj.xz", "e.tar.gz", "f.txt", "g.log", "h.md"):
+        (tmp_path / name).write_bytes(b"\x1f\x8b packed")
+    attempts, problems = pooled(tmp_path)
+    assert [attempt.id for attempt in attempts] == ["a0", "a1", "k"]
+    assert problems == [
+        Problem(ProblemKind.UNRECOGNISED, name, "compressed: unpack it first")
+        for name in ("b.jsonl.gz", "c.json.ZST", "d.traj.xz")
+    ]
+
+
+def test_a_file_that_is_given_directly_is_tried_whatever_its_ending(tmp_path: Path) -> None:
+    """Endings only say which files of a folder are looked at."""
+    file = written(tmp_path / "run.log", {"task": "t", "messages": [{"role": "assistant", "content": "A"}]})
+    assert [attempt.task for attempt in pooled(file)[0]] == ["t"]
+    assert pooled(tmp_path) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("file", "extra"),
+    [
+        ("a.json", {"resolved": ["x"]}),
+        ("a.json", {"resolved_ids": ["x"], "submitted_ids": []}),
+        ("result.json", {"trials": [], "job_name": "j"}),
+        ("result.json", {"trial_name": "t__1", "verifier_result": None}),
+        ("results.json", {"run_id": "r", "accuracy": 1.0}),
+        ("results.json", {"is_resolved": True, "parser_results": {}}),
+        ("a.json", {"trialId": "x", "trialName": "y"}),
+        ("a.json", {"model_patch": "diff", "instance_id": "x"}),
+    ],
+)
+def test_a_record_with_messages_is_no_companion(tmp_path: Path, file: str, extra: dict[str, object]) -> None:
+    """Whatever report or setting its other keys are like, a chat record is an attempt."""
+    record = {"task": "t", "messages": [{"role": "assistant", "content": "A"}], **extra}
+    written(tmp_path / file, record)
+    written(tmp_path / "other.json", {"task": "t", "messages": [{"role": "assistant", "content": "B"}]})
+    attempts, _ = pooled(tmp_path)
+    assert sorted(attempt.steps[0].message for attempt in attempts) == ["A", "B"]
+    assert {attempt.origin.format for attempt in attempts} == {"chat"}
+
+
+def test_a_list_of_records_with_messages_is_no_companion(tmp_path: Path) -> None:
+    """A list whose items could be a summary of trials or patches is read where they hold messages."""
+    record = {"trialId": "x", "task": "t", "messages": [{"role": "assistant", "content": "A"}]}
+    assert len(pooled(written(tmp_path / "a.json", [record]))[0]) == 1
+    empty = {"trialId": "x", "messages": []}
+    assert pooled(written(tmp_path / "b.json", [empty]))[1] != []
+
+
+def test_a_named_format_passes_over_companions(tmp_path: Path) -> None:
+    """A report beside the recordings is no error, whether a format is named or not."""
+    written(tmp_path / "a.json", {"task": "t", "messages": [{"role": "assistant", "content": "A"}]})
+    written(tmp_path / "report.json", {"resolved_ids": [], "submitted_ids": ["t"]})
+    attempts, problems = pooled(tmp_path, "chat")
+    assert len(attempts) == 1
+    assert {problem.kind for problem in problems} == {ProblemKind.UNKNOWN_LABEL}
+
+
+def test_a_wrong_format_names_the_one_that_claims_the_file(tmp_path: Path) -> None:
+    """The way out of a wrong `--format` stands in the error."""
+    _, problems = pooled(written(tmp_path / "a.json", ATIF), "tau-bench")
+    what = "holds records, but none is a turn of this format; it looks like format 'atif'"
+    assert problems == [Problem(ProblemKind.NO_TURNS, "a.json", what)]

@@ -61,10 +61,11 @@ def test_several_processes_give_the_table_of_one(tmp_path: Path) -> None:
             record(f"t{n % 9}", f"r{n % 35}", words=f"{n % 50}"),
             record("t", "bad", reward=None),
         )
-    one, two = (score_pool(load_pool(tmp_path), jobs=jobs) for jobs in (1, 2))
-    assert list(one.table.trajectories) == list(two.table.trajectories)
-    assert one.problems == two.problems
-    assert np.array_equal(one.table.values, two.table.values, equal_nan=True)
+    one, *others = (score_pool(load_pool(tmp_path), jobs=jobs) for jobs in (1, 2, None))
+    for other in others:
+        assert list(one.table.trajectories) == list(other.table.trajectories)
+        assert one.problems == other.problems
+        assert np.array_equal(one.table.values, other.table.values, equal_nan=True)
 
 
 def test_copies_of_an_attempt_count_once(tmp_path: Path) -> None:
@@ -99,3 +100,26 @@ def test_a_pool_of_nothing_readable_names_its_files(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text('{"name": "package"}')
     with pytest.raises(PoolError, match=r"a\.json: unreadable file.*b\.json: unrecognised file"):
         score_pool(load_pool(tmp_path))
+
+
+def test_files_of_which_nothing_came_are_spoken_of(tmp_path: Path) -> None:
+    """The reason is not that no file is there: the format does not fit, or all lie beside recordings."""
+    write(tmp_path / "a.jsonl", record("a", "one"))
+    with pytest.raises(PoolError) as error:
+        score_pool(load_pool(tmp_path, format="harbor"))
+    assert "files or trial folders are there (1), but none holds an attempt of format 'harbor'" in str(error.value)
+    assert "leave --format out" in str(error.value)
+    (tmp_path / "a.jsonl").unlink()
+    (tmp_path / "report.json").write_text('{"resolved_ids": ["x"]}')
+    with pytest.raises(PoolError, match=r"\(1\), but none holds an attempt: all are reports or settings"):
+        score_pool(load_pool(tmp_path))
+
+
+def test_a_refusal_lists_the_formats_once(tmp_path: Path) -> None:
+    """Where no file is recognised, the error lists what is."""
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text('{"resourceSpans": []}')
+    with pytest.raises(PoolError) as error:
+        score_pool(load_pool(tmp_path))
+    assert str(error.value).count("it looks like OTLP traces, a format that is not read yet") == 2
+    assert str(error.value).count("The formats are harbor, terminal-bench, atif") == 1

@@ -161,6 +161,33 @@ def test_a_log_is_cut_where_the_tests_start(tmp_path: Path) -> None:
     assert step.observations == (Observation(f"{PROMPT}echo hi\nhi"),)
 
 
+def test_a_log_alone_is_shown_as_the_terminal_left_it(tmp_path: Path) -> None:
+    """Without a cast the log is the recording: redrawn lines hold what stood there last, in no other bytes."""
+    raw = (
+        f"\x1b[?2004h{PROMPT}make\r\n\x1b[?2004l\rWorking\rWorking.\rWorking..\rWorking... done\r\n"
+        "\x1b]0;title\x07 10%\r 55%\r100%\r\n"
+    ).encode() + b"caf\xe9\r\n"
+    folder = trial(tmp_path / "t.1-of-1", log="x", commands=[["make", "Enter"]])
+    (folder / "sessions" / "agent.log").write_bytes(raw)
+    [step] = single(tmp_path).steps
+    assert step.observations == (Observation(f"{PROMPT}make\nWorking... done\n100%\ncaf\ufffd"),)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("files", [("agent.log",), ("agent.cast",), ("agent.cast", "agent.log")])
+def test_case_24_reads_as_on_a_screen(shared: Path, tmp_path: Path, files: tuple[str, ...]) -> None:
+    """Case 24: whichever recording of the terminal is there, the redrawn line reads "Working... done"."""
+    case = next((shared / "cases").glob("24-*"))
+    folder = trial(tmp_path / "t.1-of-1")
+    for file in files:
+        (folder / "sessions").mkdir(exist_ok=True)
+        (folder / "sessions" / file).write_bytes((case / file).read_bytes())
+    attempt = single(tmp_path)
+    shown = "\n".join(o.text for step in attempt.steps for o in step.observations)
+    assert "Working... done" in shown.split("\n")
+    assert "\x1b" not in shown and "\r" not in shown
+
+
 def test_of_an_installed_agent_only_the_screen_is_the_agents(tmp_path: Path) -> None:
     """The harness installs and starts it, so that no line is the agent's; its screen begins behind the installation."""
     launch = "agent --task 'Make f.txt.'"

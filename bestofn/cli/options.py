@@ -49,7 +49,7 @@ JobsOption = Annotated[
         "--jobs",
         "-j",
         metavar="N",
-        help="Processes that read and featurise; -1 for all cores. Default: up to 4 for a large pool.",
+        help="Processes that read and featurise; -1 for all cores. Default: 1, or 2 for a large pool.",
         show_default=False,
     ),
 ]

@@ -12,7 +12,8 @@ from bestofn.cli.options import JsonOption, QuietOption
 app = typer.Typer(
     help="List the pools that have a name, with what their labels say; add or remove one.\n\n"
     "Names are looked up in each folder of BESTOFN_POOLS (as group/name), then among pools added with "
-    "`bestofn pools add`, then among the built-in ones. A path in the working directory wins over a name.\n\nExample: bestofn pools add tb2/mine runs/2026-11/",
+    "`bestofn pools add`, then among the built-in ones. A path in the working "
+    "directory wins over a name.\n\nExample: bestofn pools add tb2/mine runs/2026-11/",
     invoke_without_command=True,
     rich_markup_mode=None,
 )

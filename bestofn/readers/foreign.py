@@ -159,7 +159,6 @@ COMPRESSED = frozenset({".gz", ".zst", ".xz", ".bz2", ".zip"})
 
 
 def is_compressed(path: Path) -> bool:
-    """True for a file that has to be unpacked first, by its first bytes or, where it is empty, its ending."""
+    """True for a file that has to be unpacked first, by its first bytes. Raises OSError."""
     with path.open("rb") as file:
-        head = file.read(6)
-    return head.startswith(_MAGIC) or path.suffix.lower() in COMPRESSED
+        return file.read(6).startswith(_MAGIC)

@@ -157,8 +157,9 @@ def _parsed(raw: bytes | None) -> dict[str, Any] | None:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    """The object in a file, an empty one where it holds none or cannot be read."""
+    """The object in a file, an empty one where it holds none, or an attempt of its own, or cannot be read."""
     try:
-        return _parsed(_bytes(path)) or {}
+        found = _parsed(_bytes(path)) or {}
     except OSError:
         return {}
+    return found if not isinstance(found.get("messages"), list) else {}

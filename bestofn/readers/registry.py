@@ -28,7 +28,7 @@ COMPANIONS = (
 """Know the files that a harness writes beside its recordings, such as a run's settings: no recordings, no problem."""
 SUFFIXES = frozenset({".json", ".traj", *LINE_SUFFIXES})
 """Endings of files that may hold a recording, in lower case; those of a folder's files count in any case."""
-SIMPLE_FORMAT = "`bestofn pools formats` lists those that are, and says where the simple one to convert to is described"
+SIMPLE_FORMAT = "`bestofn pools formats` lists what is read, and where the simple format to convert to is described"
 """The way out for a file that no reader claims."""
 
 
@@ -172,6 +172,9 @@ def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, D
     named = by_name(format_name) if format_name is not None else None
     if named is not None and named not in FILE_READERS:
         raise FormatError(f"{source.relative} is a file, and format '{format_name}' reads directories")
+    if source.path.suffix.lower() in foreign.COMPRESSED:
+        yield "", _compressed(source)
+        return
     try:
         document = load_document(source.path)
     except ValueError as error:
@@ -212,7 +215,8 @@ def _unclaimed(named: ModuleType, document: Document, source: Source) -> Iterato
     if any(isinstance(item, Draft) and item.steps for _, item in found):
         yield from found
         return
-    other = foreign.looks_like(document)
+    reader = _claimant(document)
+    other = f"format '{reader.NAME}'" if reader is not None else foreign.looks_like(document)
     what = "holds records, but none is a turn of this format" + (f"; it looks like {other}" if other else "")
     yield named.NAME, Problem(ProblemKind.NO_TURNS, source.relative, what)
 
@@ -230,8 +234,12 @@ def _no_json(source: Source, error: str) -> Problem:
     if looks_like:
         return Problem(ProblemKind.UNRECOGNISED, source.relative, _refusal(looks_like))
     if foreign.is_compressed(source.path):
-        return Problem(ProblemKind.UNRECOGNISED, source.relative, "compressed: unpack it first")
+        return _compressed(source)
     return Problem(ProblemKind.UNREADABLE, source.relative, error)
+
+
+def _compressed(source: Source) -> Problem:
+    return Problem(ProblemKind.UNRECOGNISED, source.relative, "compressed: unpack it first")
 
 
 def _is_companion(document: Document) -> bool:

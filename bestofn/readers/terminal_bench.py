@@ -65,7 +65,7 @@ def claims_directory(path: Path, names: frozenset[str]) -> bool:
             results = _results(path)
         except (OSError, ValueError):
             return not names.isdisjoint(_RECORDINGS)
-        return not _TRIAL_KEYS.isdisjoint(mapping(results))
+        return not _TRIAL_KEYS.isdisjoint(mapping(results)) and not isinstance(mapping(results).get("messages"), list)
     return len(_RECORDINGS & names) > 1
 
 

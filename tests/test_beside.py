@@ -1,0 +1,68 @@
+"""Half of the work in a copy of this process."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from bestofn.beside import by_two, possible
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot copy a process")
+
+
+def test_results_come_in_order() -> None:
+    """Whichever process computed them; an odd number of items, one and none as well."""
+    for n in (0, 1, 2, 3, 8, 9):
+        assert by_two(lambda item: item * item, range(n)) == [item * item for item in range(n)]
+
+
+def test_the_copy_does_its_part() -> None:
+    """Every other item is computed in another process."""
+    assert len(set(by_two(lambda item: os.getpid(), range(4)))) == 2
+
+
+def test_large_answers_pass() -> None:
+    """More than a pipe holds at once."""
+    assert [len(text) for text in by_two(lambda item: "x" * item, [3_000_000, 4_000_000])] == [3_000_000, 4_000_000]
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+def test_what_is_raised_on_either_side_is_raised_here(bad: int) -> None:
+    """An error of the copy's half is as good as one of ours, and no process is left behind."""
+
+    def work(item: int) -> int:
+        if item == bad:
+            raise ValueError(f"item {item}")
+        return item
+
+    with pytest.raises(ValueError, match=f"item {bad}"):
+        by_two(work, [0, 1])
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_copy_that_dies_is_told() -> None:
+    """A killed copy gives no results, and the error names the way around."""
+
+    def work(item: int) -> int:
+        if item == 1:
+            os.kill(os.getpid(), 9)
+        return item
+
+    with pytest.raises(RuntimeError, match="--jobs 1"):
+        by_two(work, [0, 1])
+
+
+def test_a_process_with_threads_is_not_copied() -> None:
+    """A copy of a process with threads could wait for a lock for ever."""
+    import threading
+
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert not possible()
+    finally:
+        done.set()
+        thread.join()
