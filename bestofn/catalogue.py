@@ -102,7 +102,8 @@ def register(name: str, path: Path, *, replace: bool = False) -> None:
     """
     if not name.isprintable() or name != name.strip():
         raise UsageError(f"{name!r} cannot name a pool: it has control characters or begins or ends with a space")
-    if not name or name.startswith(("/", ".")) or ".." in Path(name).parts or name == DEMO:
+    plain = name == Path(name).as_posix()  # no slash at its end, no "//"
+    if not name or not plain or name.startswith(("/", ".")) or ".." in Path(name).parts or name == DEMO:
         raise UsageError(f"'{name}' cannot name a pool: take a name such as tb2/terminus-2 ('{DEMO}' is built in)")
     if not path.exists():
         raise PoolError(f"{path} is not there, so '{name}' would lead nowhere")

@@ -372,7 +372,8 @@ def _serve(engine: Engine, port: int, threads: int) -> int:
         LocalModel(Path(folder) / "server.log", engine, port=port, threads=threads) as server,
     ):
         _say(f"serving {MODEL} on {server.url} with {threads} threads; Ctrl-C ends it. In another terminal:")
-        _say(f"bestofn judge run --pool demo --model {MODEL} --base-url {server.url} --tokens 1000 --answer-tokens 200")
+        options = "--tokens 1000 --answer-tokens 200 --concurrency 2"
+        _say(f"bestofn judge run --pool demo --model {MODEL} --base-url {server.url} {options}")
         _say("so small a model keeps the form of few answers: expect most scores to be missing, each with its reason")
         return server.wait()
 

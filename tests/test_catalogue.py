@@ -74,7 +74,7 @@ def test_a_registered_pool_that_moved_says_so(tmp_path: Path) -> None:
 
 def test_registering_refuses_bad_names_and_missing_places(tmp_path: Path) -> None:
     """A name must not look like a path, nor be that of the demo; a place must be there."""
-    for name in ("", "/x", "../x", ".x", "demo"):
+    for name in ("", "/x", "../x", ".x", "demo", "x/", "a//b", "a/./b"):
         with pytest.raises(UsageError, match="cannot name a pool"):
             register(name, tmp_path)
     with pytest.raises(PoolError, match="is not there"):

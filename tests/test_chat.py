@@ -372,14 +372,23 @@ def test_another_key_may_name_the_task(tmp_path: Path) -> None:
     assert problems == [Problem(ProblemKind.BAD_LINE, "c.json", "task is [1]: give text or a number")]
 
 
+def test_tasks_too_long_to_be_told_apart_are_not_joined(tmp_path: Path) -> None:
+    """Numbers beyond 64 bits lose their last digits on the way, so that two tasks might become one."""
+    line = '{"task": 7777777777777777777777777, "reward": 1, "messages": []}'
+    _, problems = pooled(written(tmp_path / "a.json", line))
+    what = "task is 7.777777777777778e+24: give text or a number of at most 19 digits"
+    assert problems == [Problem(ProblemKind.BAD_LINE, "a.json", what)]
+
+
 def test_a_number_of_any_length_is_an_id(tmp_path: Path) -> None:
     """Python's limit on long numbers loses no record, alone or among lines."""
     digits = "7" * 5000
-    record = '{"task": "t", "id": %s, "reward": 1, "messages": %s}' % (digits, json.dumps(TALK))
+    talk = json.dumps(TALK)
+    record = f'{{"task": "t", "id": {digits}, "reward": 1, "messages": {talk}}}'
     for name, content in (("a.json", record), ("b.jsonl", record + "\n")):
         attempts, problems = pooled(written(tmp_path / name, content))
         assert ([attempt.id for attempt in attempts], problems) == ([digits], [])
-    huge = '{"task": "t", "id": "x", "reward": %s, "messages": %s}' % (digits, json.dumps(TALK))
+    huge = f'{{"task": "t", "id": "x", "reward": {digits}, "messages": {talk}}}'
     assert single(written(tmp_path / "c.json", huge)).label.kind is LabelKind.UNKNOWN
 
 
@@ -389,6 +398,7 @@ def test_a_number_of_any_length_is_an_id(tmp_path: Path) -> None:
         {"reward_info": {"reward": 1.0, "secret": "GOLD-1234"}},
         {"steps": [{"source": "agent", "message": "GOLD-1234"}], "agent": {"name": "a"}, "schema_version": "ATIF-v1.6"},
         {"steps": 12},
+        {"info": {"exit_status": "Submitted", "submission": "GOLD-1234"}, "trajectory_format": "own-1"},
         {"history": [{"role": "assistant", "content": "GOLD-1234"}]},
         {"trajectory": [{"action": "GOLD-1234", "observation": "x"}]},
         {"trajectory": {"schema_version": "ATIF-v1.6", "agent": {}, "steps": []}},

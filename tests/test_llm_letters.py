@@ -16,6 +16,7 @@ from bestofn.llm.letters import LetterScore, State, letter_value, read_score, re
 from bestofn.llm.request import LETTERS
 
 TAG = "verdict_3f9a2c81"
+CUT_WAY_OUT = "allow more output tokens, or show less where the context was full"
 
 
 def score(body: dict[str, Any], tag: str = TAG) -> LetterScore:
@@ -256,22 +257,22 @@ def test_what_is_no_letter_of_the_scale_is_off_scale(answer: str, stands: str) -
         (
             chat(None, finish="length"),
             Reason.CUT_OFF,
-            "the output limit was reached before any text: allow more output tokens",
+            f"the answer was cut off, before any text: {CUT_WAY_OUT}",
         ),
         (
             chat("So I wonder", finish="length"),
             Reason.CUT_OFF,
-            f"the output limit was reached before <{TAG}>: allow more output tokens",
+            f"the answer was cut off, before <{TAG}>: {CUT_WAY_OUT}",
         ),
         (
             chat(None, finish="length", reasoning=f"perhaps <{TAG}>A"),
             Reason.CUT_OFF,
-            f"the output limit was reached before <{TAG}>: allow more output tokens",
+            f"the answer was cut off, before <{TAG}>: {CUT_WAY_OUT}",
         ),
         (
             chat(f"<think>perhaps <{TAG}>A, or", finish="length"),
             Reason.CUT_OFF,
-            f"the output limit was reached before <{TAG}>: allow more output tokens",
+            f"the answer was cut off, before <{TAG}>: {CUT_WAY_OUT}",
         ),
         (
             chat("It is fine."),

@@ -305,6 +305,24 @@ def test_an_answer_cut_by_the_limit_is_missing(server: LocalModel, cache: Path) 
     assert (score.state, score.reason) == (State.MISSING, Reason.CUT_OFF)
 
 
+def test_a_context_that_fills_in_mid_answer_is_told_with_its_tokens(engine: Engine, tmp_path: Path) -> None:
+    """A server whose context fills before the output limit says `length` as well; the count tells them apart."""
+    asked = question(f"{RUNS[0]}\nTell a long story about it first, in many sentences.")
+    asked = Request(asked.messages[-1:], asked.tags, max_output_tokens=250)  # no examples, so no short answer
+    with LocalModel(tmp_path / "server.log", engine, context=256) as narrow:
+        [outcome] = ask(client(narrow, Cache(IN_MEMORY)), [asked]).values()
+    assert isinstance(outcome, Completion)
+    assert outcome.tokens.input is not None
+    assert outcome.tokens.output is not None
+    assert outcome.tokens.input + outcome.tokens.output == 256
+    [score] = read_scores(outcome, asked.tags).values()
+    assert (score.state, score.reason) == (State.MISSING, Reason.CUT_OFF)
+    assert score.detail == (
+        f"the answer was cut off after {outcome.tokens.output} tokens, before <{asked.tags[0]}>: allow more output "
+        "tokens, or show less where the context was full"
+    )
+
+
 def test_a_killed_server_loses_nothing_that_was_answered(engine: Engine, tmp_path: Path) -> None:
     """What was answered before the kill stays, the rest is `server gone`, and a rerun asks only for the rest."""
     requests = [question(f"step {i} passed and step {i + 1} failed.") for i in range(7)]

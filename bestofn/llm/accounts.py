@@ -29,7 +29,7 @@ class Account:
     input_tokens: int = 0
     """Input tokens of `calls`, the cached ones included."""
     cached_tokens: int = 0
-    """Input tokens of `calls` that the server's prefix cache served."""
+    """Input tokens of `calls` that the server's prefix cache served, as far as it tells: some never do."""
     output_tokens: int = 0
     uncounted: int = 0
     """Calls whose tokens the server did not report: the sums above leave them out."""

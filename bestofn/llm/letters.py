@@ -121,7 +121,7 @@ def _withheld(completion: Completion) -> LetterScore | None:
         return _missing(Reason.FILTERED, "the server's content filter stopped the answer")
     if completion.blank and not completion.logprobs:
         if completion.finish_reason == "length":
-            return _missing(Reason.CUT_OFF, "the output limit was reached before any text: allow more output tokens")
+            return _cut_off(completion, "any text")
         return _missing(Reason.EMPTY, f"the answer is empty (finish reason {completion.finish_reason or 'none'})")
     return None
 
@@ -129,7 +129,7 @@ def _withheld(completion: Completion) -> LetterScore | None:
 def _absent(completion: Completion, tag: str, written: bytes, *, only_thought: bool) -> LetterScore:
     """Why no letter was found."""
     if completion.finish_reason == "length":
-        return _missing(Reason.CUT_OFF, f"the output limit was reached before <{tag}>: allow more output tokens")
+        return _cut_off(completion, f"<{tag}>")
     if only_thought:
         return _missing(Reason.NO_TAG, f"<{tag}> stands in the reasoning but not in the answer")
     opening = list(_opening(tag).finditer(written))
@@ -247,6 +247,17 @@ def _letter_alone(letter: str, reason: Reason, detail: str) -> LetterScore:
 
 def _missing(reason: Reason, detail: str) -> LetterScore:
     return LetterScore(State.MISSING, reason=reason, detail=detail)
+
+
+def _cut_off(completion: Completion, awaited: str) -> LetterScore:
+    """An answer that ended too soon: at the output limit, or where the model's context was full.
+
+    Servers tell both as `length`; the number of tokens shows which it was.
+    """
+    written = completion.tokens.output
+    after = "" if written is None else f" after {written:,} token{'' if written == 1 else 's'}"
+    way_out = "allow more output tokens, or show less where the context was full"
+    return _missing(Reason.CUT_OFF, f"the answer was cut off{after}, before {awaited}: {way_out}")
 
 
 def _declines(text: str) -> bool:

@@ -22,28 +22,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from bestofn.readers import foreign
+from bestofn.readers.chat_shape import TASK_KEYS, claims
 from bestofn.readers.document import Document, digest
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.messages import Turns, is_message, turns
 from bestofn.readers.places import bare, own_name, task_name
 from bestofn.readers.problem import Problem, ProblemKind
 from bestofn.readers.text import text_of
-from bestofn.readers.values import amount, count, items, mapping, name, quoted, record_digest, reward_label, string
+from bestofn.readers.values import (
+    amount,
+    count,
+    items,
+    mapping,
+    name,
+    number,
+    quoted,
+    record_digest,
+    reward_label,
+    string,
+)
 from bestofn.trajectory import Ending, EndingState, Label, LabelKind, Usage
+
+__all__ = ["NAME", "SUMMARY", "claims", "read"]
 
 NAME = "chat"
 SUMMARY = (
     "OpenAI chat messages: JSON or JSONL, one record an attempt (our own simple format), or a bare list of messages"
 )
 
-_TASK_KEYS = ("task", "task_id", "task_name", "instance_id")
-_OWN_KEYS = frozenset({"task", "task_id", "task_name", "instance_id", "reward", "label", "ending", "instruction"})
-"""Keys by which a record without a readable message is still known for one."""
-_ALL_KEYS = _OWN_KEYS | {"messages", "id", "usage", "label_reason", "metadata"}
-_FOREIGN_MESSAGE_KEYS = frozenset({"parts", "uuid", "parentUuid", "turn_idx", "requestor", "payload"})
-_FOREIGN_PARTS = frozenset({"input_text", "output_text"})
-"""Content of OpenAI's Responses items, as Codex sessions hold it."""
+_TOO_LONG = " of at most 19 digits"
 _PASS, _FAIL = frozenset({"pass", "passed"}), frozenset({"fail", "failed"})
 _ENDINGS = {
     "finished": EndingState.FINISHED,
@@ -67,19 +74,6 @@ class _Record(NamedTuple):
     """True for messages that no record holds."""
 
 
-def claims(document: Document) -> bool:
-    """True for a record, records or messages in OpenAI's shape that carry no mark of another format."""
-    values = _values(document)
-    return _are_messages(values) or any(_is_record(value) for value in values[:20])
-
-
-def _values(document: Document) -> list[Any]:
-    """The file's records, or its messages."""
-    if document.lines is not None:
-        return [line.value for line in document.lines]
-    return document.value if isinstance(document.value, list) else [document.value]
-
-
 def read(document: Document, source: Source) -> Iterator[Draft | Problem]:
     """The attempts of a file, in its order."""
     for found in _records(document, source.relative):
@@ -87,57 +81,6 @@ def read(document: Document, source: Source) -> Iterator[Draft | Problem]:
             yield found
         else:
             yield from _attempt(found, source)
-
-
-def is_ours(document: Document) -> bool:
-    """True for records that name a `task` beside messages of ours, which no other format's do: whatever other keys
-    they have, they are not asked about."""
-    return any(map(_is_certain, _values(document)[:20]))
-
-
-def _is_certain(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and "task" in value
-        and "messages" in value
-        and "trajectory_format" not in value
-        and 2 * sum(map(is_message, messages := items(value["messages"]))) > len(messages)
-    )
-
-
-def _is_record(value: Any) -> bool:
-    """True for an object whose messages are ours, or that has keys of ours, and that is of no other format's shape.
-
-    A key alone does not make a record another format's.
-    """
-    if not isinstance(value, dict) or "messages" not in value or "trajectory_format" in value:
-        return False
-    if _is_certain(value):
-        return True
-    messages = items(value["messages"])
-    if any(map(_is_foreign, messages)):
-        return False
-    known = _are_messages(messages) or not _OWN_KEYS.isdisjoint(value) or value.keys() <= _ALL_KEYS
-    return known and not foreign.name_of(value)
-
-
-def _are_messages(values: list[Any]) -> bool:
-    """True where the list begins with a message of ours and most of it is."""
-    return bool(values) and _is_ours(values[0]) and 2 * sum(map(_is_ours, values)) > len(values)
-
-
-def _is_ours(item: Any) -> bool:
-    """True for a chat message without marks of another format."""
-    return is_message(item) and not _is_foreign(item)
-
-
-def _is_foreign(item: Any) -> bool:
-    """True for a message that another format writes."""
-    message = mapping(item)
-    parts = items(message.get("content"))
-    return not _FOREIGN_MESSAGE_KEYS.isdisjoint(message) or any(
-        string(mapping(part).get("type")) in _FOREIGN_PARTS for part in parts
-    )
 
 
 def _records(document: Document, where: str) -> Iterator[_Record | Problem]:
@@ -188,13 +131,13 @@ def _attempt(record: _Record, source: Source) -> Iterator[Draft | Problem]:
 def _task(record: dict[str, Any]) -> tuple[str, str]:
     """(the task's name, what is wrong with it): the first that is text or a number; nothing where none is stated."""
     wrong = ""
-    for key in _TASK_KEYS:
+    for key in TASK_KEYS:
         if key not in record and key not in mapping(record.get("metadata")):
             continue
         value = _field(record, key)
         if task := name(value):
             return task, ""
-        wrong = wrong or f"{key} is {quoted(value)}: give text or a number"
+        wrong = wrong or f"{key} is {quoted(value)}: give text or a number{_TOO_LONG if number(value) else ''}"
     return "", wrong
 
 

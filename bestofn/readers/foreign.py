@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bestofn.readers.document import Document
+from bestofn.readers.draft import Source
+from bestofn.readers.problem import Problem, ProblemKind
 from bestofn.readers.values import items, mapping, string
 
 Record = dict[str, Any]
@@ -20,6 +22,12 @@ _CLAUDE_LINES = frozenset({"user", "assistant"})
 _OPENHANDS_EVENTS = ("MessageEvent", "ActionEvent", "ObservationEvent", "SystemPromptEvent")
 _LOOKED_AT = 20
 """Records of a file that are looked at: sessions may begin with lines of another kind."""
+_MAGIC = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00", b"BZh", b"PK\x03\x04")
+"""First bytes of gzip, zstd, xz, bzip2 and zip files."""
+COMPRESSED = frozenset({".gz", ".zst", ".xz", ".bz2", ".zip"})
+"""Endings of compressed files."""
+SIMPLE_FORMAT = "`bestofn pools formats` lists what is read, and where the simple format to convert to is described"
+"""The way out for a file that no reader claims."""
 
 
 class Foreign(NamedTuple):
@@ -152,13 +160,29 @@ def text_looks_like(path: Path) -> str:
     return "an Aider chat history" if any(line.startswith(b"# aider chat started at ") for line in lines) else ""
 
 
-_MAGIC = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00", b"BZh", b"PK\x03\x04")
-"""First bytes of gzip, zstd, xz, bzip2 and zip files."""
-COMPRESSED = frozenset({".gz", ".zst", ".xz", ".bz2", ".zip"})
-"""Endings of compressed files."""
-
-
 def is_compressed(path: Path) -> bool:
     """True for a file that has to be unpacked first, by its first bytes. Raises OSError."""
     with path.open("rb") as file:
         return file.read(6).startswith(_MAGIC)
+
+
+def refusal(looks_like: str) -> str:
+    """Why a file is left out, and what to do."""
+    if looks_like:
+        return f"it looks like {looks_like}, a format that is not read yet; {SIMPLE_FORMAT}"
+    return f"no known format claims it; {SIMPLE_FORMAT}"
+
+
+def no_json(source: Source, error: str) -> Problem:
+    """What to say of a file that holds no JSON."""
+    looks_like = text_looks_like(source.path)
+    if looks_like:
+        return Problem(ProblemKind.UNRECOGNISED, source.relative, refusal(looks_like))
+    if is_compressed(source.path):
+        return compressed(source)
+    return Problem(ProblemKind.UNREADABLE, source.relative, error)
+
+
+def compressed(source: Source) -> Problem:
+    """What to say of a packed file."""
+    return Problem(ProblemKind.UNRECOGNISED, source.relative, "compressed: unpack it first")

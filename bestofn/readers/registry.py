@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from bestofn.errors import FormatError, PoolError, UsageError
-from bestofn.readers import ag2, atif, chat, foreign, harbor, mini_swe_agent, tau_bench, terminal_bench
+from bestofn.readers import ag2, atif, chat, chat_shape, foreign, harbor, mini_swe_agent, tau_bench, terminal_bench
 from bestofn.readers.document import LINE_SUFFIXES, Document, load_document
 from bestofn.readers.draft import Draft, Source
 from bestofn.readers.problem import Problem, ProblemKind
@@ -28,8 +28,6 @@ COMPANIONS = (
 """Know the files that a harness writes beside its recordings, such as a run's settings: no recordings, no problem."""
 SUFFIXES = frozenset({".json", ".traj", *LINE_SUFFIXES})
 """Endings of files that may hold a recording, in lower case; those of a folder's files count in any case."""
-SIMPLE_FORMAT = "`bestofn pools formats` lists what is read, and where the simple format to convert to is described"
-"""The way out for a file that no reader claims."""
 
 
 def names() -> list[str]:
@@ -163,7 +161,9 @@ def _read_directory(source: Source, readers: tuple[ModuleType, ...]) -> Iterator
             return
     yield (
         "",
-        Problem(ProblemKind.UNRECOGNISED, source.relative, f"no known format claims this directory; {SIMPLE_FORMAT}"),
+        Problem(
+            ProblemKind.UNRECOGNISED, source.relative, f"no known format claims this directory; {foreign.SIMPLE_FORMAT}"
+        ),
     )
 
 
@@ -173,12 +173,12 @@ def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, D
     if named is not None and named not in FILE_READERS:
         raise FormatError(f"{source.relative} is a file, and format '{format_name}' reads directories")
     if source.path.suffix.lower() in foreign.COMPRESSED:
-        yield "", _compressed(source)
+        yield "", foreign.compressed(source)
         return
     try:
         document = load_document(source.path)
     except ValueError as error:
-        yield "", _no_json(source, str(error))
+        yield "", foreign.no_json(source, str(error))
         return
     if not document.value and not document.lines:
         yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, "it holds no record")
@@ -190,7 +190,7 @@ def _read_file(source: Source, format_name: str | None) -> Iterator[tuple[str, D
         if named is not None:
             yield from _unclaimed(named, document, source)
         else:
-            yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, _refusal(foreign.looks_like(document)))
+            yield "", Problem(ProblemKind.UNRECOGNISED, source.relative, foreign.refusal(foreign.looks_like(document)))
 
 
 def _attempts(reader: ModuleType, document: Document, source: Source) -> Iterator[tuple[str, Draft | Problem]]:
@@ -221,27 +221,6 @@ def _unclaimed(named: ModuleType, document: Document, source: Source) -> Iterato
     yield named.NAME, Problem(ProblemKind.NO_TURNS, source.relative, what)
 
 
-def _refusal(looks_like: str) -> str:
-    """Why a file is left out, and what to do."""
-    if looks_like:
-        return f"it looks like {looks_like}, a format that is not read yet; {SIMPLE_FORMAT}"
-    return f"no known format claims it; {SIMPLE_FORMAT}"
-
-
-def _no_json(source: Source, error: str) -> Problem:
-    """What to say of a file that holds no JSON."""
-    looks_like = foreign.text_looks_like(source.path)
-    if looks_like:
-        return Problem(ProblemKind.UNRECOGNISED, source.relative, _refusal(looks_like))
-    if foreign.is_compressed(source.path):
-        return _compressed(source)
-    return Problem(ProblemKind.UNREADABLE, source.relative, error)
-
-
-def _compressed(source: Source) -> Problem:
-    return Problem(ProblemKind.UNRECOGNISED, source.relative, "compressed: unpack it first")
-
-
 def _is_companion(document: Document) -> bool:
     """True for what a harness writes beside its recordings. A record with messages is never that."""
     values = [document.value, *items(document.value)[:20], *(line.value for line in (document.lines or ())[:20])]
@@ -252,6 +231,6 @@ def _is_companion(document: Document) -> bool:
 
 def _claimant(document: Document) -> ModuleType | None:
     """The first reader that claims a document; what surely is our own format's is not offered to others."""
-    if chat.is_ours(document) and not mini_swe_agent.claims(document):
+    if chat_shape.is_ours(document):
         return chat
     return next((reader for reader in FILE_READERS if reader.claims(document)), None)

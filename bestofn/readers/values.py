@@ -35,12 +35,16 @@ def string(value: Any) -> str:
 
 
 def name(value: Any) -> str:
-    """A name or an id: text, or a finite number as text (7.0 is 7, as other tools write it); else nothing."""
+    """A name or an id: text, or a finite number as text (7.0 is 7, as other tools write it); else nothing.
+
+    A whole number too long to be told from its neighbours, as JSON's beyond 64 bits, is none: two of them may differ.
+    """
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, float):
-        whole = value.is_integer() and abs(value) < _EXACT
-        return str(int(value)) if whole else repr(value) if math.isfinite(value) else ""
+        if not abs(value) < _EXACT:
+            return ""
+        return str(int(value)) if value.is_integer() else repr(value)
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
