@@ -59,7 +59,15 @@ KNOWN = 0.5
 """Share of the model's weight that must be known for an answer other than unsure."""
 JudgeFunction = Callable[[Pool], Sequence[Column]]
 """Asks a model about a pool of one file."""
-_HARMLESS = frozenset({ProblemKind.UNKNOWN_LABEL, ProblemKind.LABEL_CONFLICT, ProblemKind.DUPLICATE, ProblemKind.EMPTY})
+_HARMLESS = frozenset(
+    {
+        ProblemKind.UNKNOWN_LABEL,
+        ProblemKind.LABEL_CONFLICT,
+        ProblemKind.DUPLICATE,
+        ProblemKind.EMPTY,
+        ProblemKind.SAME_NAME,
+    }
+)
 
 
 def score(

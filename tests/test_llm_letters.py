@@ -257,22 +257,22 @@ def test_what_is_no_letter_of_the_scale_is_off_scale(answer: str, stands: str) -
         (
             chat(None, finish="length"),
             Reason.CUT_OFF,
-            f"the answer was cut off, before any text: {CUT_WAY_OUT}",
+            f"the answer was cut off after 10 tokens, before any text: {CUT_WAY_OUT}",
         ),
         (
             chat("So I wonder", finish="length"),
             Reason.CUT_OFF,
-            f"the answer was cut off, before <{TAG}>: {CUT_WAY_OUT}",
+            f"the answer was cut off after 10 tokens, before <{TAG}>: {CUT_WAY_OUT}",
         ),
         (
             chat(None, finish="length", reasoning=f"perhaps <{TAG}>A"),
             Reason.CUT_OFF,
-            f"the answer was cut off, before <{TAG}>: {CUT_WAY_OUT}",
+            f"the answer was cut off after 10 tokens, before <{TAG}>: {CUT_WAY_OUT}",
         ),
         (
             chat(f"<think>perhaps <{TAG}>A, or", finish="length"),
             Reason.CUT_OFF,
-            f"the answer was cut off, before <{TAG}>: {CUT_WAY_OUT}",
+            f"the answer was cut off after 10 tokens, before <{TAG}>: {CUT_WAY_OUT}",
         ),
         (
             chat("It is fine."),

@@ -307,8 +307,8 @@ def test_an_answer_cut_by_the_limit_is_missing(server: LocalModel, cache: Path) 
 
 def test_a_context_that_fills_in_mid_answer_is_told_with_its_tokens(engine: Engine, tmp_path: Path) -> None:
     """A server whose context fills before the output limit says `length` as well; the count tells them apart."""
-    asked = question(f"{RUNS[0]}\nTell a long story about it first, in many sentences.")
-    asked = Request(asked.messages[-1:], asked.tags, max_output_tokens=250)  # no examples, so no short answer
+    story = Message("user", "Tell a very long story about a fox and a crow, in fifty sentences.")
+    asked = Request((story,), (nonce_tag("verdict", story.text),), max_output_tokens=250)
     with LocalModel(tmp_path / "server.log", engine, context=256) as narrow:
         [outcome] = ask(client(narrow, Cache(IN_MEMORY)), [asked]).values()
     assert isinstance(outcome, Completion)
