@@ -1,17 +1,19 @@
-"""Does half of some work in a second process that starts as a copy of this one, at once and with all it has imported.
+"""Does some work in processes that start as copies of this one, at once and with all it has imported.
 
-For work of a second or so, where starting workers and importing everything in them would cost more than they save.
+For work of a second or so, where starting workers and importing everything in them would cost more than they save; and
+for work that leaves much behind in memory, which ends with the copies.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -26,39 +28,59 @@ def possible() -> bool:
 
 
 def by_two(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """The function's result for every item, in order; every other one is computed by the copy.
+    """The function's result for every item, in order, computed by two copies of this process in turn.
 
     What the function raises there is raised here. Results must be picklable.
     """
-    mine, others = items[::2], items[1::2]
-    if not others:
-        return [function(item) for item in mine]
+    copies = [_start(function, part) for part in (items[::2], items[1::2]) if part]
+    results: list[Any] = [None] * len(items)
+    raised: list[BaseException] = []
+    try:
+        for place, copy in enumerate(copies):
+            with os.fdopen(copy.reading, "rb") as pipe:
+                answer = pipe.read()
+            told: Any
+            done, told = pickle.loads(answer) if answer else (False, _died())
+            if done:
+                results[place::2] = list(told)
+            else:
+                raised.append(told)
+    except BaseException:
+        for copy in copies:
+            os.kill(copy.process, signal.SIGKILL)
+        raise
+    finally:
+        for copy in copies:
+            os.waitpid(copy.process, 0)
+    if raised:
+        raise raised[0]
+    return results
+
+
+class _Copy(NamedTuple):
+    """A copy at work."""
+
+    process: int
+    reading: int
+    """Where its answer comes from."""
+
+
+def _start(function: Callable[[Item], Result], items: Sequence[Item]) -> _Copy:
+    """Let a copy of this process do some items."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         # The threads that are told of belong to numpy's algebra, which has its own way through a fork.
         warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
+        process = os.fork()
+    if process == 0:
         os.close(reading)
-        _answer(writing, function, others)
+        _answer(writing, function, items)
     os.close(writing)
-    try:
-        results: list[Any] = [None] * len(items)
-        results[::2] = [function(item) for item in mine]
-        with os.fdopen(reading, "rb") as pipe:
-            answer = pipe.read()
-    except BaseException:
-        os.kill(child, 9)
-        raise
-    finally:
-        os.waitpid(child, 0)
-    if not answer:
-        raise RuntimeError("the process that did half of the work ended without an answer; try again with --jobs 1")
-    done, told = pickle.loads(answer)
-    if not done:
-        raise told
-    results[1::2] = told
-    return results
+    return _Copy(process, reading)
+
+
+def _died() -> RuntimeError:
+    return RuntimeError("a process that did part of the work ended without an answer; try again with --jobs 1")
 
 
 def _answer(writing: int, function: Callable[[Item], Result], items: Sequence[Item]) -> None:

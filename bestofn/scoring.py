@@ -70,8 +70,8 @@ def score_pool(
     columns, banks, functions
         See `bestofn.featurize.extract.Extractor`.
     jobs
-        Processes that read and featurise (joblib); -1 for all cores. None for this one, and a copy of it where the
-        pool is large enough for that to pay. The result does not depend on it.
+        Processes that read and featurise (joblib); -1 for all cores. None for this one, or two copies of it where
+        the pool is large enough for that to pay. The result does not depend on it.
     strict
         Make every problem an error.
     keep_going
@@ -133,7 +133,7 @@ def _shared(
 def _read_chunks(
     read: Callable[[Sequence[Source]], list[_Found | Problem]], chunks: Sequence[Sequence[Source]], jobs: int | None
 ) -> Iterator[list[_Found | Problem]]:
-    """What the chunks hold, in order: by joblib's processes, or by this one and a copy of it where none were named."""
+    """What the chunks hold, in order: by joblib's processes, or by copies of this one where none were named."""
     waves = [chunks[begin : begin + WAVE] for begin in range(0, len(chunks), WAVE)]
     if jobs is None:
         for wave in waves:
