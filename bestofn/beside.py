@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from bestofn.errors import UsageError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -32,10 +34,11 @@ def by_two(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
 
     What the function raises there is raised here. Results must be picklable.
     """
-    copies = [_start(function, part) for part in (items[::2], items[1::2]) if part]
+    copies: list[_Copy] = []
     results: list[Any] = [None] * len(items)
     raised: list[BaseException] = []
     try:
+        copies.extend(_start(function, part) for part in (items[::2], items[1::2]) if part)
         for place, copy in enumerate(copies):
             with os.fdopen(copy.reading, "rb") as pipe:
                 answer = pipe.read()
@@ -79,8 +82,21 @@ def _start(function: Callable[[Item], Result], items: Sequence[Item]) -> _Copy:
     return _Copy(process, reading)
 
 
-def _died() -> RuntimeError:
-    return RuntimeError("a process that did part of the work ended without an answer; try again with --jobs 1")
+def _died() -> UsageError:
+    return UsageError(
+        "a process that did part of the work was ended from outside, for want of memory perhaps: try --jobs 1"
+    )
+
+
+def _portable(error: BaseException) -> BaseException:
+    """The error itself where it arrives as it was, else one of ours that names it."""
+    try:
+        arrived = pickle.loads(pickle.dumps(error))
+    except Exception:
+        arrived = None
+    if type(arrived) is type(error):
+        return error
+    return UsageError(f"{type(error).__name__}: {error}; --jobs 1 shows where it comes from")
 
 
 def _answer(writing: int, function: Callable[[Item], Result], items: Sequence[Item]) -> None:
@@ -89,8 +105,8 @@ def _answer(writing: int, function: Callable[[Item], Result], items: Sequence[It
     try:
         try:
             answer = pickle.dumps((True, [function(item) for item in items]), protocol=pickle.HIGHEST_PROTOCOL)
-        except Exception as error:
-            answer = pickle.dumps((False, error))
+        except BaseException as error:
+            answer = pickle.dumps((False, _portable(error)))
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(answer)
         code = 0

@@ -115,7 +115,7 @@ def check_rewards(table: FeatureTable) -> None:
 
 
 def repeats_of_reward(table: FeatureTable) -> tuple[str, ...]:
-    """A warning for each column that equals the outcome, or its opposite, wherever both are known."""
+    """A warning for each column that tells the outcome exactly: one value for each outcome, and another for another."""
     known = ~np.isnan(table.rewards)
     rewards = table.rewards[known]
     if len(rewards) < SUSPECT_ROWS or len(np.unique(rewards)) < 2:
@@ -123,10 +123,11 @@ def repeats_of_reward(table: FeatureTable) -> tuple[str, ...]:
     said = []
     for name in table.columns:
         column = table.column(name)[known]
-        if np.array_equal(column, rewards) or np.array_equal(column, 1.0 - rewards):
+        pairs = len(np.unique(np.stack([column, rewards]), axis=1).T)
+        if pairs == len(np.unique(rewards)) == len(np.unique(column)):
             said.append(
-                f"column '{name}' repeats the outcome in all {len(rewards)} labelled rows: if it was made from labels, "
-                "no figure here means anything; leave it out"
+                f"column '{name}' tells the outcome exactly in all {len(rewards)} labelled rows: "
+                "if it was made from labels, no figure here means anything; leave it out"
             )
     return tuple(said)
 

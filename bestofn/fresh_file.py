@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ def fresh_file(path: Path) -> Iterator[Path]:
         yield path
         return
     target = path.resolve()
-    fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
+    fresh = target.with_name(f".{zlib.crc32(target.name.encode('utf-8', 'replace')):08x}.{os.getpid()}.new")
     try:
         yield fresh
         if target.exists():

@@ -115,10 +115,16 @@ def _choices(table: FeatureTable, no_length: str) -> list[_Choice]:
         elif swings >= SWING_FOR_REWEIGHT:
             choices.append(_Choice("reweight", _learned("weighted", swings, SWING_FOR_REWEIGHT)))
         else:
-            few = _too_few(swings) if others else "there are no labels to learn from"
+            few = _too_few(swings) if others else _nothing_to_learn(table)
             weak = _weak(rate_sum / others) if others >= FEW_TASKS else unseen
             choices.append(_rule(table, few, no_length or weak))
     return choices
+
+
+def _nothing_to_learn(table: FeatureTable) -> str:
+    if len(table.task_names) == 1:
+        return "there is no other task to learn from"
+    return "there are no labels to learn from"
 
 
 def _learned(done: str, swings: int, needed: int) -> str:

@@ -85,8 +85,8 @@ def score_pool(
     extractor = Extractor(columns, banks, functions)
     problems: list[Problem] = []
     rows: list[Row] = []
-    if jobs == 0:
-        raise UsageError("0 processes read nothing: give a number from 1 on, or -1 for all cores")
+    if jobs is not None and (jobs == 0 or jobs < -1):
+        raise UsageError(f"{jobs} processes read nothing: give a number from 1 on, or -1 for all cores")
     found = list(sources(pool.root, pool.format))
     stream = (
         _rows(pool, extractor, problems) if _alone(jobs, found) else _shared(pool, found, extractor, problems, jobs)

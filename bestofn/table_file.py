@@ -117,7 +117,10 @@ def _rewards(columns: Mapping[str, Sequence[Any]], n: int, where: str) -> Floats
     told = ["" if _unknown(value) else str(value).strip().lower() for value in columns["label"]]
     if all(word in _OUTCOMES for word in told):
         return np.array([_OUTCOMES[word] for word in told], dtype=np.float64)
-    return _numbers(columns["label"], "label", where)
+    try:
+        return _numbers(columns["label"], "label", where)
+    except TableError as error:
+        raise TableError(f"{error}; or write pass, fail or unknown in every row") from error
 
 
 def _write_csv(table: FeatureTable, path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from bestofn.beside import by_two, possible
+from bestofn.errors import UsageError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot copy a process")
 
@@ -52,7 +53,20 @@ def test_a_copy_that_dies_is_told() -> None:
             os.kill(os.getpid(), 9)
         return item
 
-    with pytest.raises(RuntimeError, match="--jobs 1"):
+    with pytest.raises(UsageError, match="--jobs 1"):
+        by_two(work, [0, 1])
+
+
+def test_an_error_that_cannot_travel_is_named() -> None:
+    """An exception that cannot be sent between processes keeps its name and words."""
+
+    class LocalError(Exception):
+        pass
+
+    def work(item: int) -> int:
+        raise LocalError(f"no item {item}")
+
+    with pytest.raises(UsageError, match="LocalError: no item 0"):
         by_two(work, [0, 1])
 
 

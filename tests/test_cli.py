@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -213,6 +215,7 @@ def test_bad_use_exits_with_2_and_one_line() -> None:
         ("select", "--pool", "demo", "--table", "t.csv"),
         ("select", "--pool", "demo", "--features", "nosuch"),
         ("select", "--pool", "demo", "--jobs", "0"),
+        ("select", "--pool", "demo", "--jobs", "-5"),
         ("evaluate", "--pool", "demo", "--selectors", ""),
         ("select", "--pool", "demo", "--nonsense"),
         ("evaluate", "--pool", "demo", "--selectors", "best"),
@@ -336,6 +339,33 @@ def test_an_output_that_cannot_be_written_is_an_input_error(pool: Path, redirect
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_ends_with_one_line_and_leaves_no_process(pool: Path) -> None:
+    """Ctrl-C while copies read: exit code 130, a word, and nobody left behind."""
+    for n in range(300):
+        records = [attempt(f"t{n}", f"{n}.{k}", 1.0, "x" * 200_000) for k in range(2)]
+        (pool / f"more{n}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bestofn", "select", "-p", str(pool)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+        start_new_session=True,
+    )
+    copies = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not copies.exists():
+        process.kill()
+        pytest.skip("needs a kernel that lists the children of a process")
+    while process.poll() is None and not copies.read_text().strip():
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert complaint.strip() == "interrupted"
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
 
 
 def test_a_narrow_locale_shows_numbers_for_characters(tmp_path: Path) -> None:

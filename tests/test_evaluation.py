@@ -191,10 +191,11 @@ def test_a_column_that_repeats_the_outcome_is_told():
     """A label that slipped in as a feature, or its opposite, is named; one that differs anywhere is not."""
     table = made(2)
     known = np.where(np.isnan(table.rewards), 0.5, table.rewards)
-    leaky = table.with_columns(["verdict", "failed", "close"], np.column_stack([known, 1 - known, known]))
+    columns = np.column_stack([known, 1 - known, 2 * known + 3, known])
+    leaky = table.with_columns(["verdict", "failed", "points", "close"], columns)
     leaky.values[0, -1] = 0.25
     warnings = evaluate(leaky, selectors=["gate"], null=0, resamples=50).warnings
-    assert [warning.split("'")[1] for warning in warnings] == ["verdict", "failed"]
+    assert [warning.split("'")[1] for warning in warnings] == ["verdict", "failed", "points"]
     assert evaluate(table, selectors=["gate"], null=0, resamples=50).warnings == ()
 
 

@@ -13,7 +13,12 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line and exit."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        _tell("interrupted")
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -33,10 +38,10 @@ def run(arguments: list[str]) -> int:
         code = app(arguments, prog_name="bestofn", standalone_mode=False)
         sys.stdout.flush()
     except BestofnError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _tell(f"error: {error}")
         return USAGE
     except (KeyboardInterrupt, typer.Abort):
-        print("interrupted", file=sys.stderr)
+        _tell("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (`| head`): that is its right, not an error.
@@ -46,7 +51,7 @@ def run(arguments: list[str]) -> int:
         if error.filename is not None:
             raise
         _abandon_output()
-        print(f"error: cannot write the results: {error.strerror or error}", file=sys.stderr)
+        _tell(f"error: cannot write the results: {error.strerror or error}")
         return USAGE
     except Exception as error:
         # The parser's own errors know how to show themselves; all others are ours to see in full.
@@ -55,7 +60,17 @@ def run(arguments: list[str]) -> int:
             raise
         show()
         return USAGE
+    if code == INTERRUPTED:  # the parser turns the signal into this code by itself
+        _tell("interrupted")
     return code if isinstance(code, int) else DONE
+
+
+def _tell(line: str) -> None:
+    """A line on the error stream; where nobody can read it, the exit code has to do."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _abandon_output() -> None:

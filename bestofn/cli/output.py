@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from bestofn.errors import UsageError
 
 # Control characters, and the marks that turn the direction of text: a recording's names must not paint the screen.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def safe(text: str) -> str:
@@ -56,7 +57,8 @@ def to_csv(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 def remark(text: str, *, quiet: bool = False) -> None:
     """A line beside the results, on the error stream."""
     if not quiet:
-        print(safe(text), file=sys.stderr)
+        with suppress(OSError):  # a full error stream takes no remark, and the results stand all the same
+            print(safe(text), file=sys.stderr, flush=True)
 
 
 LONGEST = 60
