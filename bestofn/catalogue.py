@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from bestofn.content import content_root
 from bestofn.errors import PoolError, UsageError
+from bestofn.fresh_file import fresh_file
 from bestofn.pool import Pool
 
 POOLS_VARIABLE = "BESTOFN_POOLS"
@@ -136,9 +137,8 @@ def _write_registry(places: dict[str, str]) -> None:
 
     file = registry_file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_suffix(f".{os.getpid()}.new")
-    fresh.write_text(tomli_w.dumps({"pools": places}), encoding="utf-8")
-    fresh.replace(file)
+    with fresh_file(file) as fresh:
+        fresh.write_text(tomli_w.dumps({"pools": places}), encoding="utf-8")
 
 
 def _pool_folders() -> list[Path]:

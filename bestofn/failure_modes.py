@@ -14,6 +14,8 @@ class FailureMode(NamedTuple):
 
     rule: str
     """Unique among all: 'mast-14/3.2'; a name that no taxonomy has stands as it is."""
+    id: str
+    """As its taxonomy numbers it; empty where no taxonomy has it."""
     name: str
     taxonomy: str
     """Empty where no taxonomy has it."""
@@ -27,7 +29,7 @@ def _known() -> dict[str, FailureMode]:
     known: dict[str, FailureMode] = {}
     for taxonomy in map(load, SHELF):
         for code in taxonomy.codes:
-            mode = FailureMode(f"{taxonomy.name}/{code.id}", code.name, taxonomy.name, code.description)
+            mode = FailureMode(f"{taxonomy.name}/{code.id}", code.id, code.name, taxonomy.name, code.description)
             for key in (code.id, code.name):
                 known.setdefault(key, mode)
     return known
@@ -35,4 +37,4 @@ def _known() -> dict[str, FailureMode]:
 
 def failure_mode(name: str) -> FailureMode:
     """The code that a name or an id means."""
-    return _known().get(name, FailureMode(name, name, "", ""))
+    return _known().get(name, FailureMode(name, "", name, "", ""))

@@ -66,7 +66,7 @@ def compare(
     """
     from bestofn.catalogue import load_pool
     from bestofn.cli.asking import answering, finish, write_states, write_table
-    from bestofn.cli.evaluate import _shown
+    from bestofn.cli.evaluate import evaluation_shown
     from bestofn.cli.output import to_json, write
     from bestofn.cli.reading import Reading
     from bestofn.evaluation import evaluate
@@ -91,7 +91,7 @@ def compare(
     table = judgement.onto(table)
     extra = selectors({name: [c for method in mine for c in method.columns()] for name, mine in chosen.items()})
     result = evaluate(table, selectors=BESIDE, extra=extra, null=0, seed=asked.seed)
-    write(to_json(result.as_dict()) if json else _shown(result), output)
+    write(to_json(result.as_dict()) if json else evaluation_shown(result), output)
     if save_table is not None:
         write_table(table, save_table)
     write_states(judgement.columns, table, asked, save_table)

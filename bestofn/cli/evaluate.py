@@ -91,7 +91,7 @@ def evaluate(
     reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems)
     rows = reading.table(pool) if table is None else reading.opened(table)
     result = measure(rows, selectors=names, extra=files, null=null, seed=seed)
-    write(to_json(result.as_dict()) if json else _shown(result), output)
+    write(to_json(result.as_dict()) if json else evaluation_shown(result), output)
     if min_accuracy is not None:
         judged = next((r for r in result.rows if r.selector == "policy"), result.rows[0])
         if judged.selector != "policy" and len(result.rows) > 1:
@@ -115,7 +115,7 @@ def _asked(selectors: str | None) -> tuple[list[str] | None, list[Selector]]:
     return [name for name in given if name not in files], [read_selector(Path(name)) for name in files]
 
 
-def _shown(result: Evaluation) -> str:
+def evaluation_shown(result: Evaluation) -> str:
     """The table, then what stands beside it."""
     from bestofn.cli.output import columns, percent
 

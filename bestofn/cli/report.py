@@ -76,7 +76,7 @@ def report(
     from bestofn.catalogue import load_pool
     from bestofn.cli.output import remark, write
     from bestofn.cli.reading import progress
-    from bestofn.cli.select import _selector
+    from bestofn.cli.select import selector_named
     from bestofn.errors import UsageError
     from bestofn.report.html import report as make
     from bestofn.report.plots import write_plots
@@ -93,7 +93,7 @@ def report(
     with progress(f"reading {pool}", quiet=quiet) as step:
         made = make(
             load_pool(pool, format=format),
-            selector=_selector(selector),
+            selector=selector_named(selector),
             labels=not no_labels,
             null=null,
             seed=seed,

@@ -80,7 +80,7 @@ def select(
         raise UsageError("say what to select from: --pool POOL (such as --pool demo), or --table FILE")
     if json and csv:
         raise UsageError("--json and --csv exclude each other: take one")
-    chosen = _selector(selector)
+    chosen = selector_named(selector)
     reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems)
     rows = _read(pool, chosen, reading) if table is None else reading.opened(table)
     selection = pick(rows, chosen)
@@ -95,7 +95,7 @@ def select(
     write(text, output)
 
 
-def _selector(given: str) -> str | Selector:
+def selector_named(given: str) -> str | Selector:
     """A selector by name, or the one in a file."""
     from bestofn.selection import NAMES
 

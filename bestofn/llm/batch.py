@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from bestofn.errors import ModelError
+from bestofn.fresh_file import fresh_file
 from bestofn.llm.answer import Completion, Source
 from bestofn.llm.cache import IMPORTED, IMPORTED_MODE, Cache, Export, StoredAnswer
 from bestofn.llm.capabilities import Capabilities
@@ -142,7 +143,7 @@ def export_requests(
     seen: set[str] = set()
     exports: list[Export] = []
     try:
-        with path.open("wb") as file:
+        with fresh_file(path) as fresh, fresh.open("wb") as file:
             for request in (request for group in groups for request in group):
                 hashed = request_hash(request, model, chosen)
                 if hashed in seen:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import orjson
 
 from bestofn.errors import ModelError
+from bestofn.fresh_file import fresh_file
 from bestofn.llm.accounts import Accounts
 from bestofn.llm.answer import Completion, Missing, Outcome, Reason, Source
 from bestofn.llm.batch import hash_of, read_answers
@@ -90,9 +90,8 @@ def record(
     chosen = sampling or Sampling()
     written = lacking = 0
     seen: set[str] = set()
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        with fresh.open("wb") as file:
+        with fresh_file(path) as fresh, fresh.open("wb") as file:
             for request in requests:
                 hashed = request_hash(request, model, chosen)
                 if hashed in seen:
@@ -104,11 +103,8 @@ def record(
                     continue
                 file.write(_line(hashed, model, request.criterion, completion))
                 written += 1
-        fresh.replace(path)
     except OSError as error:
         raise ModelError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        fresh.unlink(missing_ok=True)
     return written, lacking
 
 

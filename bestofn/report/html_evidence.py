@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
+from bestofn.failure_modes import failure_mode
 from bestofn.featurize.feature import Feature, Kind
 from bestofn.featurize.patterns import Matcher, encode
 from bestofn.featurize.reading import Reading
 
 SIZES = frozenset({"n_characters", "n_output_tokens", "cost_usd", "seconds", "length_rank"})
 """Measures of size, which no failure needs to have caused."""
-TAXONOMIES = ("terminal-bench", "mast-14")
-"""Where the names and ids that features give for codes are looked up."""
 QUOTE = 220
 """Characters of a quote at most; a match stands in its middle."""
 
@@ -46,23 +45,10 @@ class CodeName(NamedTuple):
     description: str
 
 
-@lru_cache(maxsize=1)
-def _known_codes() -> Mapping[str, CodeName]:
-    from bestofn.taxonomy import load
-
-    known: dict[str, CodeName] = {}
-    for taxonomy in map(load, TAXONOMIES):
-        for code in taxonomy.codes:
-            title = f"{code.id} {code.name.replace('_', ' ')}"
-            for key in (code.id, code.name):
-                known.setdefault(key, CodeName(key, title, code.description))
-    # Numbers such as 3.2 are MAST's ids, and stand as they are; lettered ids belong to one taxonomy each.
-    return known
-
-
 def code_name(key: str) -> CodeName:
     """A code by what a feature calls it; the key itself where no taxonomy here has it."""
-    return _known_codes().get(key, CodeName(key, key.replace("_", " "), ""))
+    mode = failure_mode(key)
+    return CodeName(key, f"{mode.id} {mode.name.replace('_', ' ')}".strip(), mode.description)
 
 
 @dataclass(frozen=True)

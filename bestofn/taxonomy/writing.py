@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bestofn.errors import ContentError
+from bestofn.fresh_file import fresh_file
 from bestofn.taxonomy import lossless
 from bestofn.taxonomy.code import Code, Form, Taxonomy
 from bestofn.taxonomy.document import SCHEMA_VERSION, read
@@ -27,11 +28,9 @@ _CODE_FIELDS = (
 
 def save(taxonomy: Taxonomy, path: str | os.PathLike[str]) -> None:
     """Write a taxonomy in one step; see `text` for what stays as it was, and for the error it raises."""
-    target = Path(path)
     data = text(taxonomy).encode()
-    fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
-    fresh.write_bytes(data)
-    fresh.replace(target)
+    with fresh_file(Path(path)) as fresh:
+        fresh.write_bytes(data)
 
 
 def text(taxonomy: Taxonomy) -> str:
