@@ -12,7 +12,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from bestofn.errors import UsageError
@@ -38,7 +39,8 @@ def by_two(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     results: list[Any] = [None] * len(items)
     raised: list[BaseException] = []
     try:
-        copies.extend(_start(function, part) for part in (items[::2], items[1::2]) if part)
+        with _no_interrupt():
+            copies.extend(_start(function, part) for part in (items[::2], items[1::2]) if part)
         for place, copy in enumerate(copies):
             with os.fdopen(copy.reading, "rb") as pipe:
                 answer = pipe.read()
@@ -60,6 +62,19 @@ def by_two(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     return results
 
 
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """Holds an interrupt back until every copy that was started is known, so that none is left behind.
+
+    One that arrives within the fork itself would besides be told by the interpreter, with a traceback, and be lost.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _Copy(NamedTuple):
     """A copy at work."""
 
@@ -76,6 +91,9 @@ def _start(function: Callable[[Item], Result], items: Sequence[Item]) -> _Copy:
         warnings.simplefilter("ignore", DeprecationWarning)
         process = os.fork()
     if process == 0:
+        # An interrupt is told by the process that was copied; a copy ends without a word.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.close(reading)
         _answer(writing, function, items)
     os.close(writing)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -82,3 +84,27 @@ def test_a_process_with_threads_is_not_copied() -> None:
     finally:
         done.set()
         thread.join()
+
+
+@pytest.mark.parametrize("when", ["before", "after_in_parent", "after_in_child"])
+def test_an_interrupt_at_the_very_fork_is_not_lost_and_leaves_nobody(when: str) -> None:
+    """The interpreter swallows what is raised within a fork; it has to wait until the copies are known."""
+    script = f"""
+import os, signal, time
+from bestofn.beside import by_two
+
+os.register_at_fork({when}=lambda: os.killpg(0, signal.SIGINT))
+try:
+    by_two(lambda item: time.sleep(60), range(2))
+except KeyboardInterrupt:
+    print("interrupted")
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("nobody left")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=50, start_new_session=True
+    )
+    assert done.stdout.split("\n") == ["interrupted", "nobody left", ""]
+    assert done.stderr == ""
