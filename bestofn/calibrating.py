@@ -7,8 +7,9 @@ leaves each task out of both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,12 @@ from bestofn.conformal import Conformal
 from bestofn.conformal import Measured as Rate
 from bestofn.errors import TableError, UsageError
 from bestofn.featurize.extract import Extractor
-from bestofn.featurize.feature import Kind, Value
+from bestofn.featurize.feature import Feature, Kind, Value
+from bestofn.fitting import fitted_on
+from bestofn.judged import MODEL
 from bestofn.metrics import Bools, Floats
 from bestofn.probability import Elsewhere, Guard, Measured, Probability, Term
+from bestofn.selector import Selector
 from bestofn.table import FeatureTable
 
 COLUMNS = (
@@ -37,6 +41,8 @@ FOLDS = 10
 """Parts into which tasks are split for the scores that a calibration is fitted to."""
 RANGE = (1.0, 99.0)
 """Percentiles of the fitted values; beyond the one on the side of success, a value is outside of what was fitted."""
+COMPARING = ("llm_compare", "llm_listwise", "llm_verifier")
+"""Beginnings of the names of a model's columns that compare attempts."""
 RATES = (0.05, 0.1, 0.2)
 """Error rates whose outcome is reported."""
 RESAMPLES = 1000
@@ -76,13 +82,45 @@ class _Model(NamedTuple):
         return sigmoid(z @ self.weights + self.intercept)
 
 
+def with_probability(
+    selector: Selector,
+    tables: Mapping[str, FeatureTable],
+    *,
+    columns: Sequence[str] = COLUMNS,
+    calibration: str = "beta",
+    elsewhere: Mapping[str, FeatureTable] | None = None,
+    banks: Sequence[str | Path] | None = None,
+    seed: int = 0,
+    on_progress: Callable[[int, int | None], None] | None = None,
+) -> Selector:
+    """The selector with a probability fitted to labelled pools, so that it can score one attempt on its own.
+
+    A rule ranks as before, and names the pools that its probability was fitted on; a fitted selector names its own.
+    Parameters and errors are those of `fit_probability`.
+    """
+    found = fit_probability(
+        tables,
+        columns=columns,
+        calibration=calibration,
+        elsewhere=elsewhere,
+        banks=banks,
+        seed=seed,
+        on_progress=on_progress,
+    )
+    # Which tasks were seen says whether picks are flattered; those of a rule are not.
+    pools = selector.fitted_on or tuple(fitted_on(t, name)._replace(seen="") for name, t in tables.items())
+    return replace(selector, probability=found, fitted_on=pools)
+
+
 def fit_probability(
     tables: Mapping[str, FeatureTable],
     *,
     columns: Sequence[str] = COLUMNS,
     calibration: str = "beta",
     elsewhere: Mapping[str, FeatureTable] | None = None,
+    banks: Sequence[str | Path] | None = None,
     seed: int = 0,
+    on_progress: Callable[[int, int | None], None] | None = None,
 ) -> Probability:
     """A probability fitted to labelled pools.
 
@@ -91,25 +129,30 @@ def fit_probability(
     tables
         Pools by name, with the columns and KIND_COLUMNS. Tasks of one name are one task in all of them.
     columns
-        Features with an expected direction, none of them a sibling feature.
+        Features with an expected direction, none of them a sibling feature; or a judge's columns (`llm_...`) about one
+        run, whose direction stands in the tables.
     calibration
         'beta' or 'isotonic'.
     elsewhere
         Pools to measure on and not to fit on.
+    banks
+        Feature banks in which columns are looked for before the built-in ones.
     seed
         Of the folds and of the interval.
+    on_progress
+        Called with tasks left out so far and in all.
 
     Raises UsageError for a column that cannot be used, TableError where the labels are too few.
     """
     if calibration not in ("beta", "isotonic"):
         raise UsageError(f"no calibration '{calibration}': there are beta and isotonic")
-    extractor = Extractor(columns)
-    logs, signs = _shapes(extractor)
+    extractor = Extractor([column for column in columns if not column.startswith(MODEL)], banks)
+    logs, signs = _shapes(extractor, columns, list(tables.values()))
     data = _joined(list(tables.values()), columns, logs, signs)
     _check(data, list(tables))
     model, raw = _fit(data), _out_of_fold(data, _parts(data, seed))
     fitted = fit_calibration(calibration, raw, data.passed)
-    honest = _nested(data, calibration, seed)
+    honest = _nested(data, calibration, seed, on_progress)
     found = Probability(
         intercept=round(model.intercept, 6),
         terms=_terms(model, data, columns),
@@ -123,17 +166,35 @@ def fit_probability(
     return replace(found, elsewhere=tuple(_elsewhere(found, name, table) for name, table in (elsewhere or {}).items()))
 
 
-def _shapes(extractor: Extractor) -> tuple[Bools, Floats]:
+def _shapes(extractor: Extractor, columns: Sequence[str], tables: Sequence[FeatureTable]) -> tuple[Bools, Floats]:
     """Which columns are counts, and all expected directions."""
-    logs, signs = [], []
-    for feature in extractor.features:
-        if feature.kind is Kind.SIBLING or feature.direction == 0:
-            why = "needs other attempts" if feature.kind is Kind.SIBLING else "has no expected direction"
-            raise UsageError(f"'{feature.name}' cannot make the probability of one attempt: it {why}")
-        counts = feature.value is Value.COUNT if feature.kind is Kind.REGEX else feature.name not in SHARES
-        logs.append(counts)
-        signs.append(float(feature.direction))
-    return np.array(logs, dtype=np.bool_), np.array(signs)
+    features = {feature.name: feature for feature in extractor.features}
+    shapes = [
+        _shape(features[column]) if column in features else (False, _judged_direction(column, tables))
+        for column in columns
+    ]
+    return np.array([log for log, _ in shapes], dtype=np.bool_), np.array([sign for _, sign in shapes])
+
+
+def _shape(feature: Feature) -> tuple[bool, float]:
+    if feature.kind is Kind.SIBLING or feature.direction == 0:
+        why = "needs other attempts" if feature.kind is Kind.SIBLING else "has no expected direction"
+        raise UsageError(f"'{feature.name}' cannot make the probability of one attempt: it {why}")
+    counts = feature.value is Value.COUNT if feature.kind is Kind.REGEX else feature.name not in SHARES
+    return counts, float(feature.direction)
+
+
+def _judged_direction(column: str, tables: Sequence[FeatureTable]) -> float:
+    """The direction of a model's column, as the tables tell it. Raises UsageError where it cannot be used."""
+    if column.startswith(COMPARING):
+        raise UsageError(f"'{column}' cannot make the probability of one attempt: it needs other attempts")
+    told = {float(table.about.get("directions", {}).get(column, 0.0)) for table in tables}
+    if told not in ({1.0}, {-1.0}):
+        raise UsageError(
+            f"'{column}' cannot make the probability of one attempt: the tables tell no direction for it, or two; "
+            "write them with `bestofn features --judge MODEL`"
+        )
+    return told.pop()
 
 
 SHARES = frozenset({"finished", "timed_out", "refused", "has_final_message", "distinct_share"})
@@ -206,10 +267,15 @@ def _out_of_fold(data: _Data, parts: Floats) -> Floats:
     return out
 
 
-def _nested(data: _Data, calibration: str, seed: int) -> Floats:
+def _nested(
+    data: _Data, calibration: str, seed: int, on_progress: Callable[[int, int | None], None] | None = None
+) -> Floats:
     """(n,) calibrated probabilities, each from a fit and a calibration without its task."""
     out = np.zeros(len(data.passed))
-    for task in np.unique(data.groups):
+    tasks = np.unique(data.groups)
+    for done, task in enumerate(tasks):
+        if on_progress is not None:
+            on_progress(done, len(tasks))
         held = data.groups == task
         rest = data.rows(~held)
         fitted: Calibration = fit_calibration(calibration, _out_of_fold(rest, _parts(rest, seed)), rest.passed)

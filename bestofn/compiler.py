@@ -43,7 +43,16 @@ class Signature(NamedTuple):
         return any(all(any(w.startswith(part) for w in words) for part in parts) for parts in self.names)
 
 
-def compile(taxonomy: Taxonomy, *, base: str | os.PathLike[str] = BASE) -> dict[str, str]:
+class Extra(NamedTuple):
+    """A further file that is compiled elsewhere and written beside the others."""
+
+    name: str
+    text: str
+    says: str
+    """What it is, as the README tells it behind the file's name."""
+
+
+def compile(taxonomy: Taxonomy, *, base: str | os.PathLike[str] = BASE, extras: Sequence[Extra] = ()) -> dict[str, str]:
     """The files of a taxonomy: relative name to text. Nothing is written.
 
     `criteria.md` holds a prosecutor for each axis that has codes, the three health checks, the comparison of two and
@@ -54,6 +63,8 @@ def compile(taxonomy: Taxonomy, *, base: str | os.PathLike[str] = BASE) -> dict[
     ----------
     base
         Criteria file to take the prompts from: a name or a path.
+    extras
+        Further files of the taxonomy, which the README names too.
 
     Raises ContentError for a base that is not sound.
     """
@@ -61,7 +72,8 @@ def compile(taxonomy: Taxonomy, *, base: str | os.PathLike[str] = BASE) -> dict[
     files = {CRITERIA_FILE: _criteria(taxonomy, base)}
     if found:
         files[FEATURES_FILE] = _features(taxonomy, found)
-    files[README_FILE] = _readme(taxonomy, files, found)
+    files |= {extra.name: extra.text for extra in extras}
+    files[README_FILE] = _readme(taxonomy, files, found, extras)
     return files
 
 
@@ -213,7 +225,12 @@ def _listed(codes: Sequence[Code]) -> str:
 # What to do next
 
 
-def _readme(taxonomy: Taxonomy, files: Mapping[str, str], found: Sequence[tuple[Signature, Sequence[Code]]]) -> str:
+def _readme(
+    taxonomy: Taxonomy,
+    files: Mapping[str, str],
+    found: Sequence[tuple[Signature, Sequence[Code]]],
+    extras: Sequence[Extra],
+) -> str:
     """What was made, what was left out, and what comes next."""
     _, parts = criteria.sections(files[CRITERIA_FILE])
     asked = [part.name for part in parts if part.name not in criteria.PARTS]
@@ -239,7 +256,8 @@ def _readme(taxonomy: Taxonomy, files: Mapping[str, str], found: Sequence[tuple[
             1,
             f"Read `{FEATURES_FILE}`. Drop what does not fit; add strings from your own runs to `matches`, `misses`.",
         )
-    else:
+    blocks[-1] += "".join(f"\n- `{extra.name}` {extra.says}" for extra in extras)
+    if FEATURES_FILE not in files:
         blocks.append(f"No code's name has a structural signature, so there is no `{FEATURES_FILE}`.")
     blocks += [
         f"No code stands on axis {axis} ({AXIS_NAMES[axis]}), so there is no `llm_prosecutor_{axis.lower()}`:\n"

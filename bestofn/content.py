@@ -1,4 +1,4 @@
-"""Finds the project's content (feature banks, criteria, data), built in or given by the user."""
+"""Finds the project's content (feature banks, criteria, data, experiments), built in or given by the user."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bestofn.errors import ContentError
 
-KINDS = ("features", "criteria", "data")
-"""The three content folders. In a wheel they lie inside the package, in a checkout beside it."""
+KINDS = ("features", "criteria", "data", "experiments")
+"""The content folders. In a wheel they lie inside the package, in a checkout beside it."""
 
 
 def content_root(kind: str) -> Path:

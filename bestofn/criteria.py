@@ -122,6 +122,23 @@ def load(name: str | os.PathLike[str]) -> CriteriaSet:
     return criteria
 
 
+def parse(text: str, name: str) -> CriteriaSet:
+    """Criteria from the text of a file, such as one that was compiled and not written yet.
+
+    Parameters
+    ----------
+    name
+        What the file is, or would be, called, without `.md`.
+
+    Raises ContentError with everything that `problems` would find in such a file.
+    """
+    criteria, found = _parse(text.encode(), text, Path(f"{name}{SUFFIX}"))
+    if found:
+        raise ContentError("\n".join(found))
+    assert criteria is not None
+    return criteria
+
+
 def problems(path: str | os.PathLike[str]) -> list[str]:
     """Everything wrong with a criteria file, one sentence each with file, line and heading; empty: it is sound.
 
@@ -160,6 +177,11 @@ def _read(path: Path) -> tuple[CriteriaSet | None, list[str]]:
         return None, [f"{path}: cannot be read: {error.strerror}"]
     except UnicodeDecodeError as error:
         return None, [f"{path}: not UTF-8 at byte {error.start}: save it as UTF-8"]
+    return _parse(raw, text, path)
+
+
+def _parse(raw: bytes, text: str, path: Path) -> tuple[CriteriaSet | None, list[str]]:
+    """The criteria in a text, where nothing is wrong with it, and all that is."""
     header, parsed = sections(text)
     title, about, wrong = _header(header)
     found = [f"{path}: {problem}" for problem in wrong]

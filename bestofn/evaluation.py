@@ -7,7 +7,7 @@ need no labels, with intervals of its paired differences, and what shuffled labe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -135,6 +135,7 @@ def evaluate(
     candidates: Sequence[str] | None = None,
     max_features: int = 10,
     user_turns: float | None = None,
+    on_progress: Callable[[int, int | None], None] | None = None,
 ) -> Evaluation:
     """Leave-one-task-out figures of a labelled pool.
 
@@ -152,6 +153,8 @@ def evaluate(
         See `fit_reweight` and `fit_forward`.
     user_turns
         See `decide`.
+    on_progress
+        Called with permutations done and in all.
 
     Raises PoolError where no outcome is known, TableError where rewards lie outside 0 to 1, UsageError for an unknown
     selector.
@@ -176,7 +179,14 @@ def evaluate(
     nulls: list[Null | None] = [None, None]
     shuffled: NullAccuracies | None = None
     if null > 0 and "forward" in names:
-        shuffled = null_accuracies(table, fits.forward.columns, permutations=null, seed=seed, max_features=max_features)
+        shuffled = null_accuracies(
+            table,
+            fits.forward.columns,
+            permutations=null,
+            seed=seed,
+            max_features=max_features,
+            on_progress=on_progress,
+        )
         nested = next(d.by_task for d in drafts if d.selector == "forward")
         nulls = [
             null_of(OPTIMISTIC, fits.forward.optimistic, shuffled.optimistic),

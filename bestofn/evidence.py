@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from bestofn.featurize.activity import Activity
@@ -11,6 +12,9 @@ from bestofn.featurize.patterns import Matcher, encode
 from bestofn.featurize.reading import Place, Reading, Text
 from bestofn.quotes import LONGEST
 from bestofn.trajectory import Channel
+
+SIZES = frozenset({"n_characters", "n_output_tokens", "cost_usd", "seconds", "length_rank"})
+"""What only measures size is above 0 in every run: it may move a score, and no failure needs to have caused it."""
 
 
 class Passage(NamedTuple):
@@ -32,7 +36,7 @@ Where = tuple[Channel, Text]
 
 def passage(feature: Feature, value: float, reading: Reading) -> Passage | None:
     """What to quote for a feature's value; None where nothing stands for it, as for an error that never came."""
-    if reading.empty:
+    if reading.empty or feature.kind is Kind.SIBLING:  # what other attempts did has no words in this one
         return None
     if feature.kind is Kind.REGEX:
         return _matched(feature, reading) or (_looked_at(feature, reading) if feature.direction > 0 else None)
@@ -43,10 +47,16 @@ def passage(feature: Feature, value: float, reading: Reading) -> Passage | None:
     return None if found is None else _passage(*found, reading, *_last_line(found[1].text))
 
 
+@lru_cache(maxsize=256)
+def _matcher(pattern: str) -> Matcher:
+    """One pattern, made ready once for all attempts."""
+    return Matcher((pattern,))
+
+
 def _matched(feature: Feature, reading: Reading) -> Passage | None:
     """The line with the last match."""
     assert feature.channel is not None
-    matcher = Matcher((feature.pattern,))
+    matcher = _matcher(feature.pattern)
     for text in reversed(reading.within(feature.channel, feature.where) or ()):
         raw = encode(text.text)
         spans = matcher.spans(0, raw)

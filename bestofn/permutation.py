@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +40,13 @@ class NullAccuracies(NamedTuple):
 
 
 def null_accuracies(
-    table: FeatureTable, columns: Sequence[str], *, permutations: int, seed: int = 0, max_features: int = 10
+    table: FeatureTable,
+    columns: Sequence[str],
+    *,
+    permutations: int,
+    seed: int = 0,
+    max_features: int = 10,
+    on_progress: Callable[[int, int | None], None] | None = None,
 ) -> NullAccuracies:
     """Shuffle the known outcomes within each swing task, and repeat the whole forward selection, nested and not.
 
@@ -50,6 +56,8 @@ def null_accuracies(
         The candidates, in order of name.
     permutations, seed
         How many shuffles, and where they start. Rows must be in canonical order for the seed to mean the same.
+    on_progress
+        Called with shuffles done and in all.
     """
     swing = swing_of(table, tuple(columns), gate=False)
     rates = pass_rate(table.rewards, table.groups)
@@ -61,6 +69,8 @@ def null_accuracies(
     rng = np.random.default_rng([seed, 1])
     optimistic, nested = np.empty(permutations), np.empty(permutations)
     for turn in range(permutations):
+        if on_progress is not None:
+            on_progress(turn, permutations)
         shuffled = swing.relabelled(_shuffled(swing, rng))
         paths = forward_paths(shuffled, folds, max_features=max_features)
         best = np.append(paths.start[-1:], paths.accuracy[-1])[paths.sizes()[-1]]

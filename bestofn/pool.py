@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
@@ -25,6 +26,12 @@ class Pool:
     root: Path
     format: str | None = None
     """The reader to use for every file; None lets each file's content decide."""
+    like: str = ""
+    """Only tasks whose name fits this pattern, such as `git-*`; '' for all."""
+
+    def wants(self, task: str) -> bool:
+        """Whether a task of this name belongs to what was asked for."""
+        return not self.like or fnmatchcase(task, self.like)
 
     def stream(self, on_problem: OnProblem | None = None) -> Iterator[Trajectory]:
         """Every attempt with its steps in memory, one at a time, in path order.
@@ -39,7 +46,7 @@ class Pool:
             for format_name, found in read_source(source, self.format):
                 if isinstance(found, Problem):
                     tell(found)
-                else:
+                elif self.wants(found.task):
                     trajectory = assemble(found, source, format_name)
                     admitted = seen.admit(trajectory, tell, empty=is_empty(trajectory))
                     if admitted is not None:

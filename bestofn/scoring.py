@@ -154,6 +154,8 @@ def _read_chunk(pool: Pool, extractor: Extractor, chunk: Sequence[Source]) -> li
             if isinstance(item, Problem):
                 found.append(item)
                 continue
+            if not pool.wants(item.task):
+                continue
             trajectory = assemble(item, source, format_name)
             found.append(_Found(replace(trajectory, body=None, instruction=""), extractor.row(trajectory)))
     return found
@@ -185,6 +187,8 @@ def _nothing(pool: Pool, problems: Sequence[Problem]) -> str:
     if problems:
         unknown = any(problem.kind is ProblemKind.UNRECOGNISED for problem in problems)
         return f"{place} holds no attempt that can be read: {_some(problems)}" + (f". The {formats}" if unknown else "")
+    if pool.like:
+        return f"{place} holds no task whose name fits '{pool.like}'"
     n_sources = sum(1 for _ in sources(pool.root))
     if n_sources:
         there = f"files or trial folders are there ({n_sources}), but none"

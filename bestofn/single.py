@@ -8,57 +8,46 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bestofn.conformal import ERROR_RATE, check_rate
 from bestofn.content import find
 from bestofn.errors import FormatError, PoolError, UsageError
-from bestofn.evidence import passage
-from bestofn.failure_modes import failure_mode
 from bestofn.featurize.extract import Extractor
-from bestofn.featurize.feature import Feature
 from bestofn.featurize.reading import Reading
-from bestofn.judge.score import NOT_ASKED, Column
-from bestofn.metrics import Floats
+from bestofn.findings import Quoting, codes_of_judge, fired_codes, judged_scores, moved_by
+from bestofn.judge.score import Column
+from bestofn.judged import MODEL
 from bestofn.pool import Pool
-from bestofn.probability import Probability
-from bestofn.quotes import RecordedText, recorded_texts
+from bestofn.quotes import recorded_texts
 from bestofn.readers.problem import Problem, ProblemKind
-from bestofn.selector import DROPPED, EMPTY, Selector
+from bestofn.selector import Selector
 from bestofn.selector_file import read_selector
-from bestofn.table import FeatureTable
 from bestofn.trajectory import Trajectory
 from bestofn.verdict import (
     Answer,
-    Fired,
-    Judged,
-    Moved,
-    Quote,
     Rule,
     ScoreReport,
     UnsurePolicy,
     Verdict,
     check_bar,
 )
+from bestofn.weighing import Ranked, Weighed
 
 DEFAULT_SELECTOR = "terminal"
 """The built-in selector, for agents in a terminal."""
 MOST = 5
 """Features shown."""
-SIZES = frozenset({"n_characters", "n_output_tokens", "cost_usd", "seconds"})
-"""What only measures size is above 0 in every run: it moves the score, and fires no code."""
 TOO_SMALL = 0.02
 """Effects on the log-odds below this are not told."""
-KNOWN = 0.5
-"""Share of the model's weight that must be known for an answer other than unsure."""
 JudgeFunction = Callable[[Pool], Sequence[Column]]
 """Asks a model about a pool of one file."""
+OnProgress = Callable[[int, int | None], None]
+"""Told how many files are scored, and of how many."""
 _HARMLESS = frozenset(
     {
         ProblemKind.UNKNOWN_LABEL,
@@ -82,6 +71,8 @@ def score(
     format: str | None = None,
     show_label: bool = False,
     keep_going: bool = False,
+    banks: Sequence[str | Path] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> ScoreReport:
     """Score the trajectories in one or several files, each on its own.
 
@@ -108,6 +99,10 @@ def score(
         Hand the recorded outcome through.
     keep_going
         Report what cannot be read under `problems` instead of raising.
+    banks
+        Feature banks in which the selector's columns are looked for before the built-in ones.
+    on_progress
+        Called with files done and files in all; with one file, with its attempts instead.
 
     Raises UsageError for a bar without a probability, FormatError where nothing in a file can be read.
     """
@@ -120,15 +115,18 @@ def score(
             f"selector '{named.name}' holds no calibrated probability, only a rank score, and a rank score has no bar: "
             "leave --fail-under out, or take a selector with a [probability] table (such as the built-in 'terminal')"
         )
-    scorer = _Scorer(named, Rule(fail_under, error_rate, policy), judge, show_label)
+    scorer = _Scorer(named, Rule(fail_under, error_rate, policy), judge, show_label, banks)
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
     if not paths:
         raise UsageError("no file to score: give at least one")
     results: list[Verdict] = []
     problems: list[str] = []
-    for one in paths:
+    tell = on_progress or (lambda done, total: None)
+    for done, one in enumerate(paths):
+        if len(paths) > 1:
+            tell(done, len(paths))
         try:
-            results.extend(scorer.file(Path(one), format, problems))
+            results.extend(scorer.file(Path(one), format, problems, tell if len(paths) == 1 else None))
         except (FormatError, PoolError) as error:
             problems.append(str(error))
     if problems and not keep_going:
@@ -193,17 +191,27 @@ class _Scorer:
     rule: Rule
     judge: JudgeFunction | None
     show_label: bool
+    banks: Sequence[str | Path] | None = None
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """Every column that the selector reads for one attempt."""
+        found = self.selector.probability
+        columns = self.selector.columns if found is None else (*found.columns, *(g.column for g in found.guards))
+        return tuple(dict.fromkeys(columns))
+
+    @property
+    def read_of_model(self) -> tuple[str, ...]:
+        """Those of them that a model scores."""
+        return tuple(column for column in self.read if column.startswith(MODEL))
 
     @cached_property
     def extractor(self) -> Extractor:
         """Computes what the selector reads, less what a model scores."""
-        found = self.selector.probability
-        columns = self.selector.columns if found is None else (*found.columns, *(g.column for g in found.guards))
-        wanted = [column for column in dict.fromkeys(columns) if not column.startswith("llm_")]
-        if len(wanted) < len(set(columns)) and self.judge is None:
-            lacking = ", ".join(sorted(set(columns) - set(wanted)))
+        if self.read_of_model and self.judge is None:
+            lacking = ", ".join(sorted(self.read_of_model))
             raise UsageError(f"selector '{self.selector.name}' reads {lacking}: say who judges, --judge or --replay")
-        return Extractor(wanted)
+        return Extractor([column for column in self.read if column not in self.read_of_model], self.banks)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -228,7 +236,9 @@ class _Scorer:
             )
         return tuple(notes)
 
-    def file(self, path: Path, format: str | None, problems: list[str]) -> Iterable[Verdict]:
+    def file(
+        self, path: Path, format: str | None, problems: list[str], tell: OnProgress | None = None
+    ) -> Iterable[Verdict]:
         """The verdicts of one file. Raises PoolError or FormatError where it holds no attempt."""
         pool = Pool(path.as_posix(), path, format)
         trouble: list[Problem] = []
@@ -239,7 +249,12 @@ class _Scorer:
             raise FormatError(f"{path.as_posix()} cannot be scored: {said}")
         problems.extend(f"{path.as_posix()}: {problem}" for problem in lost)
         columns = self.judge(pool) if self.judge is not None else ()
-        return [self.one(path, trajectory, columns) for trajectory in found]
+        verdicts = []
+        for done, trajectory in enumerate(found):
+            if tell is not None:
+                tell(done, len(found))
+            verdicts.append(self.one(path, trajectory, columns))
+        return verdicts
 
     def one(self, path: Path, trajectory: Trajectory, columns: Sequence[Column]) -> Verdict:
         """One attempt's verdict."""
@@ -247,15 +262,15 @@ class _Scorer:
         inside = path / trajectory.origin.path
         place = inside if inside.exists() else path
         reading = Reading.of(trajectory)
-        judged = _judged(columns, trajectory)
+        judged = judged_scores(columns, trajectory, self.read_of_model, empty=reading.empty)
         row = self.extractor.row(reading.trajectory)
         values = dict(zip(self.extractor.columns, (float(v) for v in row.values), strict=True))
         values |= {score.column: math.nan if score.value is None else score.value for score in judged}
-        weighed: _Weighed | _Ranked
+        weighed: Weighed | Ranked
         if self.selector.probability is None:
-            weighed = _Ranked(self.selector, values, reading.empty)
+            weighed = Ranked(self.selector, values, reading.empty)
         else:
-            weighed = _Weighed(self.selector.probability, values, reading.empty)
+            weighed = Weighed(self.selector.probability, values, reading.empty)
         answer, reasons, p_values = weighed.answer(self.rule.error_rate)
         missing = [score.column for score in judged if score.asked and score.state == "missing"]
         if missing:
@@ -263,11 +278,11 @@ class _Scorer:
         verdict, told, code = self.rule.decide(
             weighed.probability, answer or Answer.UNSURE, reasons, judge_missing=bool(missing)
         )
-        quoting = _Quoting(reading, recorded_texts(place, trajectory))
+        quoting = Quoting(reading, recorded_texts(place, trajectory))
         features = {feature.name: feature for feature in self.extractor.features}
         effects = {} if reading.empty else weighed.effects
         moved = [
-            _moved(features.get(name), name, values, weighed, quoting)
+            moved_by(features.get(name), name, values, weighed, quoting)
             for name in sorted(effects, key=lambda n: -abs(effects[n]))
             if abs(effects[name]) >= TOO_SMALL
         ]
@@ -284,7 +299,7 @@ class _Scorer:
             p_pass=round(p_values[0], 4) if p_values else None,
             p_fail=round(p_values[1], 4) if p_values else None,
             features=tuple(moved[:MOST]),
-            codes=(*_fired(moved, features), *_fired_by_judge(columns, trajectory)),
+            codes=(*fired_codes(moved, features), *codes_of_judge(columns, trajectory)),
             judge=tuple(judged),
             remarks=tuple(weighed.remarks),
             exit_code=code,
@@ -295,183 +310,3 @@ class _Scorer:
 def _label(trajectory: Trajectory) -> str:
     label = trajectory.label
     return f"{label.kind}" + (f" ({label.value:g})" if label.kind == "score" else "")
-
-
-class _Weighed:
-    """A probability of one row."""
-
-    def __init__(self, model: Probability, values: Mapping[str, float], empty: bool) -> None:
-        self.model = model
-        self.empty = empty
-        row = np.array([[values.get(column, math.nan) for column in model.columns]])
-        self.known = ~np.isnan(row[0])
-        self._effects = model.effects(row)
-        self.flattered = [c for c, beyond in zip(model.columns, model.flattered(row)[0], strict=True) if beyond]
-        guarded = np.array([[values.get(guard.column, math.nan) for guard in model.guards]])
-        self.foreign = [
-            f"{guard.column} is {values[guard.column]:g}, and was {guard.low:g} to {guard.high:g}"
-            for guard, outside in zip(model.guards, model.foreign(guarded)[0], strict=True)
-            if outside
-        ]
-        self.score = None if empty else round(float(model.probabilities(self._effects)[0]), 6)
-        self.probability = self.score
-        self.effects = dict(zip(model.columns, (float(e) for e in self._effects[0]), strict=True))
-
-    def points(self, column: str) -> float | None:
-        """What the column's value changes in the probability, against an average value."""
-        without = self._effects.copy()
-        without[0, self.model.columns.index(column)] = 0.0
-        assert self.score is not None
-        return self.score - float(self.model.probabilities(without)[0])
-
-    @property
-    def remarks(self) -> list[str]:
-        """What is unknown."""
-        unknown = [c for c, known in zip(self.model.columns, self.known, strict=True) if not known]
-        return [f"not told by this recording, and taken as average: {', '.join(unknown)}"] if unknown else []
-
-    def answer(self, error_rate: float) -> tuple[Answer | None, list[str], tuple[float, float] | None]:
-        """What the error rate allows to say, why it is no more, and how usual the probability is in either class."""
-        if self.score is None:
-            return None, ["no turn of the agent is recorded, so nothing is known"], None
-        reference = self.model.conformal
-        p_values = reference.p_values(self.score)
-        answer = Answer(reference.answer(self.score, error_rate))
-        reasons = []
-        weights = np.abs([term.weight for term in self.model.terms])
-        if weights[self.known].sum() < KNOWN * weights.sum():
-            reasons.append("too little of what the probability is made of is known")
-        if self.foreign:
-            reasons.append(f"another kind of run than those it was fitted on: {'; '.join(self.foreign)}")
-        if self.flattered and answer is not Answer.FAIL:
-            reasons.append(
-                f"better than almost all it was fitted on, which is no evidence: {', '.join(self.flattered)}"
-            )
-        if reasons and answer is not Answer.FAIL:
-            return Answer.UNSURE, reasons, p_values
-        if answer is Answer.UNSURE:
-            both = p_values[0] > error_rate
-            why = "passing and failing attempts look like this" if both else "neither passing nor failing ones look so"
-            reasons.append(f"at an error rate of {error_rate:g} nothing can be said: {why}")
-        else:
-            other = "failing" if answer is Answer.PASS else "passing"
-            chance = p_values[1] if answer is Answer.PASS else p_values[0]
-            reasons.append(f"only {100 * chance:.1f}% of {other} attempts look this much like a {answer}")
-        return answer, reasons, p_values
-
-
-class _Ranked:
-    """A rank score of one row, which has no siblings to be ranked among."""
-
-    probability = None
-
-    def __init__(self, selector: Selector, values: Mapping[str, float], empty: bool) -> None:
-        names = [name for name in values if name in selector.columns]
-        row: Floats = np.array([values[name] for name in names])
-        table = FeatureTable.build([("task", "attempt", row, math.nan, empty, "")], names)
-        self.score: float | None = float(selector.scores(table)[0])
-        self.effects: dict[str, float] = {}
-        self.remarks: list[str] = []
-
-    def points(self, column: str) -> float | None:
-        """A rank score has no probability."""
-        return None
-
-    def answer(self, error_rate: float) -> tuple[Answer | None, list[str], tuple[float, float] | None]:
-        """Nothing can be answered."""
-        said = {EMPTY: "no turn of the agent is recorded", DROPPED: "the gate drops it"}
-        level = said.get(self.score or 0.0)
-        return None, [f"a rank score is no probability{f'; {level}' if level else ''}"], None
-
-
-@dataclass(frozen=True)
-class _Quoting:
-    """Finds and proves quotes of one attempt."""
-
-    reading: Reading
-    texts: Sequence[RecordedText]
-
-    def quote(self, feature: Feature | None, value: float) -> tuple[Quote | None, str]:
-        """The quote for a value, or why there is none."""
-        if feature is None:
-            return None, "a model's score"
-        found = passage(feature, value, self.reading)
-        if found is None or not found.quote:
-            return None, "nothing to quote: it is about what is not there"
-        for text in self.texts:
-            place = text.locate(found.quote, found.text, found.earlier)
-            if place is not None:
-                return Quote(place.quote, place.file.as_posix(), place.line, found.step, str(found.channel)), ""
-        return None, f"not verifiable: the words at step {found.step} were not found in the file as they are"
-
-
-def _moved(
-    feature: Feature | None, name: str, values: Mapping[str, float], weighed: _Weighed | _Ranked, quoting: _Quoting
-) -> Moved:
-    value = values[name]
-    quote, unquoted = quoting.quote(feature, value)
-    why = feature.why if feature is not None else "a model's answer"
-    shown = None if math.isnan(value) else value
-    points = weighed.points(name)
-    rounded = None if points is None else round(points, 4)
-    return Moved(name, shown, round(weighed.effects[name], 4), rounded, why, quote, unquoted)
-
-
-def _fired(moved: Sequence[Moved], features: Mapping[str, Feature]) -> list[Fired]:
-    """The failure modes behind what speaks against success: a bad sign that is there, or a good one that is not."""
-    behind: dict[str, list[Moved]] = {}
-    for one in moved:
-        feature = features.get(one.feature)
-        if feature is None or feature.name in SIZES or one.effect >= 0.0 or one.value is None:
-            continue
-        there = one.value > 0.0
-        if there is (feature.direction < 0):
-            for code in feature.codes:
-                behind.setdefault(failure_mode(code).rule, []).append(one)
-    names = {failure_mode(code).rule: failure_mode(code) for f in features.values() for code in f.codes}
-    fired = []
-    for rule, signs in behind.items():
-        first = next((sign for sign in signs if sign.quote is not None), signs[0])
-        mode = names[rule]
-        fired.append(
-            Fired(
-                rule,
-                mode.name,
-                mode.description,
-                tuple(sign.feature for sign in signs),
-                round(sum(sign.effect for sign in signs), 4),
-                first.quote,
-                first.unquoted,
-            )
-        )
-    return sorted(fired, key=lambda code: (code.effect or 0.0, code.rule))
-
-
-def _judged(columns: Sequence[Column], trajectory: Trajectory) -> list[Judged]:
-    """The model's scores of one attempt; a column without one is missing."""
-    out = []
-    for column in columns:
-        found = column.scores.get((trajectory.task, trajectory.id))
-        if found is None:
-            out.append(Judged(column.name, "missing", None, "no answer came", True))
-            continue
-        value = None if math.isnan(found.value) else found.value
-        reason = f"{found.reason}: {found.detail}" if found.detail and found.reason else found.reason or found.detail
-        out.append(Judged(column.name, str(found.state), value, reason, found.reason not in NOT_ASKED))
-    return out
-
-
-def _fired_by_judge(columns: Sequence[Column], trajectory: Trajectory) -> list[Fired]:
-    """The codes that a model lists, where it was asked for a list."""
-    from bestofn.judge.codes import LISTING
-
-    out = []
-    for column in columns:
-        found = column.scores.get((trajectory.task, trajectory.id))
-        if found is None or not column.name.startswith(LISTING) or math.isnan(found.value):
-            continue
-        for code in (word.strip() for word in found.detail.split(",") if word.strip()):
-            mode = failure_mode(code)
-            said = "a model's word, without a quote"
-            out.append(Fired(mode.rule, mode.name, mode.description, (column.name,), None, None, said))
-    return out

@@ -2,19 +2,23 @@
 
     python experiments/calibrate.py --fit tb2/forgecode --measure demo --measure tau/airline-gpt4o -o terminal.toml
 
-Names are looked up as everywhere (`BESTOFN_POOLS`). The pools' recordings stay where they are: weights, the
-calibration and out-of-fold probabilities are all that is written.
+`bestofn fit --kind gate-shortest --probability beta` makes the same of any labelled pools; this keeps the command of
+the file that ships. Names are looked up as everywhere (`BESTOFN_POOLS`). The pools' recordings stay where they are:
+weights, the calibration and out-of-fold probabilities are all that is written.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import bestofn
-from bestofn.calibrating import COLUMNS, KIND_COLUMNS, fit_probability
-from bestofn.selector import FittedOn, Selector, Term
+from bestofn.calibrating import COLUMNS, KIND_COLUMNS, with_probability
+from bestofn.cli.fitted import fitted_shown
+from bestofn.pooling import PooledFit
+from bestofn.selector import baseline
 from bestofn.table import FeatureTable
 
 NOTE = (
@@ -36,36 +40,19 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args(arguments)
     tables = {name: table(name) for name in given.fit}
-    found = fit_probability(
-        tables, calibration=given.calibration, elsewhere={name: table(name) for name in given.measure}
-    )
-    selector = Selector(
-        given.name,
-        gate=True,
-        terms=(Term("n_characters", -1.0),),
-        fitted_on=tuple(fitted_on(name, rows) for name, rows in tables.items()),
-        note=given.note,
-        probability=found,
+    rule = replace(baseline("gate-shortest"), name=given.name, note=given.note)
+    selector = with_probability(
+        rule, tables, calibration=given.calibration, elsewhere={name: table(name) for name in given.measure}
     )
     command = ["python experiments/calibrate.py", *(f"--fit {name}" for name in given.fit)]
     command += [*(f"--measure {name}" for name in given.measure), f"--calibration {given.calibration}"]
     bestofn.write_selector(selector, given.output, created_by=" ".join(command))
-    print(found.caveat())
-    for row in (found.measured, *found.reliability, *found.conformal.measured, *found.elsewhere):
-        print(row)
+    print(fitted_shown(PooledFit(selector, ()), given.output))
 
 
 def table(name: str) -> FeatureTable:
     """The columns that the model looks at."""
     return bestofn.score_pool(bestofn.load_pool(name), columns=(*COLUMNS, *KIND_COLUMNS), jobs=1).table
-
-
-def fitted_on(name: str, rows: FeatureTable) -> FittedOn:
-    """One pool, for the file."""
-    from bestofn.metrics import pool_figures
-
-    figures = pool_figures(rows.rewards, rows.groups)
-    return FittedOn(name, rows.digest, figures.n_tasks, len(rows), figures.n_swing)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def test_what_is_measured_never_saw_the_task() -> None:
     from bestofn.featurize.extract import Extractor
 
     table = pool()
-    logs, signs = _shapes(Extractor(SMALL))
+    logs, signs = _shapes(Extractor(SMALL), SMALL, [table])
     mine = table.tasks == "t3"
     other = replace(table, rewards=np.where(mine, 1.0 - table.rewards, table.rewards))
     told = [_nested(_joined([t], SMALL, logs, signs), "beta", 0) for t in (table, other)]

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from scored_runs import bad, good, run_record, write
 
+from bestofn import write_selector
+from bestofn.single import open_selector
+
 TOP = Path(__file__).resolve().parents[1]
 
 
@@ -133,6 +136,7 @@ def test_the_commands_and_the_python_of_the_guide_work(work: Path) -> None:
     """Every `bestofn score` line of the guide is accepted, and its Python runs."""
     guide = recipe("docs/ci.md")
     write(work / "run.json", good())
+    write_selector(open_selector("terminal"), work / "mine.toml")  # in the place of one that `bestofn fit` writes
     commands = re.findall(r"(?m)^(bestofn score run\.json[^#\n]*)", guide)
     assert len(commands) >= 6
     environment = {**os.environ, "PATH": f"{work / 'bin'}:{os.environ['PATH']}"}

@@ -237,6 +237,81 @@ def test_recording_what_was_never_asked_is_a_failure(pool: str, serve: Serve, tm
     assert run([*command, "--base-url", "http://127.0.0.1:9/v1"]) == 1
 
 
+def test_a_replay_shows_runs_as_the_recording_did(
+    pool: str, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What shaped the prompts stands in the recording, so a replay needs no option; one that is given counts."""
+    server = serve(honest)
+    asked = (
+        "--tokens",
+        "3000",
+        "--seed",
+        "3",
+        "--temperature",
+        "0.5",
+        "--extra-body",
+        '{"top_k": 7}',
+        "--answer-tokens",
+        "99",
+    )
+    run(
+        [
+            "judge",
+            "run",
+            "--pool",
+            pool,
+            "--model",
+            "j",
+            "--base-url",
+            server.url,
+            *asked,
+            "-o",
+            str(tmp_path / "a.csv"),
+        ]
+    )
+    assert all(seen.body["top_k"] == 7 and seen.body["max_tokens"] == 99 for seen in server.questions)
+    recording = str(tmp_path / "answers.jsonl.gz")
+    run(["judge", "record", "--pool", pool, "--model", "j", "--base-url", server.url, *asked, "-o", recording])
+    server.stop()
+    monkeypatch.setenv("BESTOFN_CACHE", str(tmp_path / "elsewhere"))
+    assert run(["judge", "run", "--pool", pool, "--replay", recording, "-o", str(tmp_path / "b.csv")]) == 0
+    assert (tmp_path / "b.csv").read_text() == (tmp_path / "a.csv").read_text()
+    given = ["--replay", recording, "--answer-tokens", "98", "-o", str(tmp_path / "c.csv")]
+    assert run(["judge", "run", "--pool", pool, *given]) == 1
+
+
+def test_some_tasks_are_asked_about_first(
+    pool: str, serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a pattern only the tasks that fit are read, asked about and written; a run without one asks for the rest."""
+    server, table = serve(honest), tmp_path / "table.csv"
+    asked = ["judge", "run", "--pool", pool, "--model", "j", "--base-url", server.url, "-o", str(table)]
+    assert run([*asked, "--task", "t2"]) == 0
+    assert len(server.questions) == CALLS // 2
+    assert {row["task"] for row in rows(table)} == {"t2"}
+    assert run(asked) == 0
+    assert len(server.questions) == CALLS
+    assert run([*asked, "--task", "x*"]) == 2
+    assert "holds no task whose name fits 'x*'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ["[1]", "{", "top_k=1"])
+def test_fields_that_are_no_object_are_told(pool: str, given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is read or asked."""
+    assert run(["judge", "run", "--pool", pool, "--model", "j", "--extra-body", given]) == 2
+    assert "--extra-body is " in capsys.readouterr().err
+
+
+def test_a_budget_too_small_for_a_comparison_is_told_before_anything_is_asked(
+    pool: str, serve: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs alone and two at a time would fit, but not all of a task side by side: not one call is spent to find out."""
+    server = serve(honest)
+    assert run(["judge", "run", "--pool", pool, "--model", "j", "--base-url", server.url, "--tokens", "540"]) == 2
+    assert "a budget of 540 tokens does not hold the frame of the record" in capsys.readouterr().err
+    assert server.seen == []
+
+
 def test_an_estimate_counts_before_anything_is_sent(
     pool: str, serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -372,9 +447,10 @@ def test_an_interrupted_run_keeps_what_is_done_and_says_how_it_goes_on(pool: str
 
 
 def test_the_progress_line_has_cost_and_time_left() -> None:
-    """What a terminal shows while a run lasts."""
+    """What a terminal shows while a run lasts, with the rate where it is known."""
     progress = Progress(120, 2670, 80, 3, 0.0412, 51_000, 312.0, 32)
     line = "judging: 120 of 2670, 80 free, 3 missing, $0.0412, 5 min left, 32 at once"
     assert progress_line(progress) == line
+    assert progress_line(progress, 2.46) == line.replace("missing, ", "missing, 2.5/s, ")
     unpriced = progress._replace(usd=None, total=None, seconds_left=None, from_cache=0, missing=0)
     assert progress_line(unpriced) == "judging: 120, 51,000 tokens, 32 at once"

@@ -148,3 +148,90 @@ def test_a_judges_scores_stand_beside_the_verdict(runs: Path, server: ScriptedSe
     assert len(judged) == 6
     assert all(row["column"].startswith("llm_") for row in judged)
     assert {row["state"] for row in judged} <= {"ok", "degraded"}, done.stderr
+
+
+def judged_run(path: Path, quality: str = "B") -> Path:
+    """A smooth run whose last output tells the judge of these tests its quality."""
+    said = {"role": "tool", "tool_call_id": "c11", "content": f"QUALITY {quality}"}
+    return write(path, {**good(), "messages": [*good()["messages"], said]})
+
+
+def scores_of(done: subprocess.CompletedProcess[str]) -> dict[str, tuple[str, float | None]]:
+    """State and value of each of the judge's columns in a JSON of one run."""
+    [result] = json.loads(done.stdout)["results"]
+    return {row["column"]: (row["state"], row["value"]) for row in result["judge"]}
+
+
+@pytest.fixture
+def recording(runs: Path, server: ScriptedServer) -> Path:
+    """Answers about judged.json, asked for with `judge run` and written with `judge record`."""
+    judged_run(runs / "judged.json")
+    options = ("--pool", "judged.json", "--criteria", "terminal", "--model", "j", "--base-url", server.url)
+    for command in (("run", "-o", "t.csv"), ("record", "-o", "answers.jsonl")):
+        done = subprocess.run(
+            [sys.executable, "-m", "bestofn", "judge", command[0], *options, *command[1:]],
+            capture_output=True, text=True, cwd=runs, env={**CLEAN, "BESTOFN_CACHE": str(runs / "cache")},
+            timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return runs / "answers.jsonl"
+
+
+def test_recorded_answers_give_the_judges_scores_without_a_server(
+    runs: Path, recording: Path, server: ScriptedServer
+) -> None:
+    """`score --criteria C --replay F` on a machine without server, key or cache is what asking gave."""
+    live = bestofn("judged.json", "--judge", "j", "--base-url", server.url, "--json", cwd=runs, BESTOFN_CACHE="cache")
+    server.stop()
+    replayed = bestofn(
+        "judged.json", "--criteria", "terminal", "--replay", "answers.jsonl", "--json", cwd=runs, BESTOFN_CACHE="empty"
+    )
+    assert replayed.returncode == live.returncode, replayed.stderr
+    told = scores_of(replayed)
+    assert len(told) == 6
+    assert {state for state, _ in told.values()} == {"ok"}
+    assert all(value == pytest.approx(18 / 19, abs=0.01) for _, value in told.values())
+    assert told == scores_of(live)
+    shown = bestofn("judged.json", "--replay", "answers.jsonl", cwd=runs, BESTOFN_CACHE="empty").stdout
+    assert shown.count("  judge llm_") == 6
+    assert not (runs / "empty").exists(), "a replay keeps nothing"
+
+
+def test_what_was_not_recorded_never_passes_silently(runs: Path, recording: Path) -> None:
+    """Another run than the recorded one, or another question: each score is missing by name, and it exits with 3."""
+    judged_run(runs / "other.json", "C")
+    options = ("--replay", "answers.jsonl", "--error-rate", "0.3")
+    assert bestofn("judged.json", *options, cwd=runs).returncode == 0
+    for arguments in (("other.json",), ("judged.json", "--criteria", "diagnosis")):
+        done = bestofn(*arguments, *options, cwd=runs)
+        assert done.returncode == 3, done.stdout
+        assert "scores of the judge are missing: llm_" in done.stderr
+        assert "missing not recorded: answers.jsonl holds no answer to this request" in done.stdout
+        quiet = bestofn(*arguments, *options, "--quiet", cwd=runs)
+        assert quiet.returncode == 3
+        assert "scores of the judge are missing: llm_" in quiet.stderr
+    for form in ("--junit", "--markdown"):
+        bestofn("other.json", *options, form, "out", cwd=runs)
+        assert "scores of the judge are missing" in (runs / "out").read_text()
+
+
+def test_a_selector_that_reads_what_nobody_was_asked_for_does_not_pass(runs: Path, recording: Path) -> None:
+    """A reworded criterion is another column: the one that the selector reads is missing, not average."""
+    from dataclasses import replace
+
+    from bestofn import write_selector
+    from bestofn.probability import Term
+    from bestofn.single import open_selector
+
+    shipped = open_selector("terminal")
+    assert shipped.probability is not None
+    term = Term("llm_health_task@00000000", False, 0.4, 0.5, 0.2, 0.0, 1.0)
+    wider = replace(shipped.probability, terms=(*shipped.probability.terms, term))
+    write_selector(replace(shipped, name="mine", probability=wider), runs / "mine.toml")
+    options = ("judged.json", "--selector", "mine.toml", "--error-rate", "0.3")
+    done = bestofn(*options, cwd=runs)
+    assert done.returncode == 2
+    assert "selector 'mine' reads llm_health_task@00000000: say who judges, --judge or --replay" in done.stderr
+    done = bestofn(*options, "--replay", "answers.jsonl", cwd=runs)
+    assert done.returncode == 3
+    assert "llm_health_task@00000000: missing the selector reads it, and no criterion here asks for it" in done.stdout

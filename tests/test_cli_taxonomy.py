@@ -81,6 +81,8 @@ def test_compiling_writes_files_that_prove_themselves(tmp_path: Path, capsys: py
     assert run(["compile", "mast-14", "-o", str(folder)]) == 0
     written = capsys.readouterr().out.split()
     assert {Path(name).name for name in written} == {"criteria.md", "features.toml", "diagnosis.md", "README.md"}
+    readme = next(Path(name) for name in written if name.endswith("README.md")).read_text()
+    assert all(f"- `{Path(name).name}` " in readme for name in written if not name.endswith("README.md"))
     assert run(["check", *(name for name in written if not name.endswith("README.md"))]) == 0
     assert len(criteria.load(folder / "criteria.md").criteria) == 8
     assert run(["compile", "mast-14", "-o", str(folder)]) == 2

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from bestofn.llm.cache import IN_MEMORY, Cache
 from bestofn.llm.capabilities import Capabilities
 from bestofn.llm.client import Client
 from bestofn.llm.letters import State, read_scores
-from bestofn.llm.replay import Replay, record
+from bestofn.llm.replay import Replay, record, settings_of
 from bestofn.llm.request import Message, Request, Sampling, nonce_tag, request_hash
 
 MODEL = "judge-1"
@@ -236,9 +238,46 @@ def test_a_recording_holds_nothing_of_where_it_was_made(tmp_path: Path) -> None:
     """Hash, model, criterion and answer are recorded; no server, path or prompt is."""
     path, _ = recording(tmp_path)
     text = path.read_text()
-    assert [set(line) for line in lines(path)] == [{"request_hash", "model", "criterion", "completion"}] * 3
+    first, *rest = lines(path)
+    assert first == {"recorded_with": {"model": MODEL, "sampling": Sampling().to_json()}}
+    assert [set(line) for line in rest] == [{"request_hash", "model", "criterion", "completion"}] * 3
     assert "127.0.0.1" not in text
     assert "run 1" not in text
+
+
+def test_a_recording_says_how_it_was_asked_for(tmp_path: Path) -> None:
+    """A replay without settings takes the recording's own, and other settings find nothing."""
+    asked, cache = Sampling(temperature=0.2), Cache(tmp_path / "c.sqlite")
+    server = ScriptedServer(lambda body, n: verdict(body))
+    try:
+        list(Client(MODEL, cache=cache, base_url=server.url, sampling=asked).answer(GROUPS))
+    finally:
+        server.stop()
+    path = tmp_path / "r.jsonl"
+    settings = {"showing": {"tokens": 900}}
+    assert record(REQUESTS, path, model=MODEL, cache=cache, sampling=asked, settings=settings) == (4, 0)
+    assert settings_of(path) == {"model": MODEL, "sampling": asked.to_json(), **settings}
+    assert all(isinstance(outcome, Completion) for _, outcome in Replay(path).answer(GROUPS))
+    assert not any(isinstance(o, Completion) for _, o in Replay(path, sampling=Sampling()).answer(GROUPS))
+
+
+def test_a_recording_may_be_packed(tmp_path: Path) -> None:
+    """With a name ending in .gz it is, the same bytes each time; a torn one is told."""
+    path, _ = recording(tmp_path)
+    cache = Cache(tmp_path / "c.sqlite")
+    packed, again = tmp_path / "p.jsonl.gz", tmp_path / "q.jsonl.gz"
+    assert record(REQUESTS, packed, model=MODEL, cache=cache) == (3, 1)
+    record(REQUESTS, again, model=MODEL, cache=cache)
+    assert gzip.decompress(packed.read_bytes()) == path.read_bytes()
+    assert packed.read_bytes() == again.read_bytes()
+    assert [o for _, o in Replay(packed).answer(GROUPS)] == [
+        replace(o, detail=o.detail.replace("demo.jsonl", "p.jsonl.gz")) if isinstance(o, Missing) else o
+        for _, o in Replay(path).answer(GROUPS)
+    ]
+    for torn in (packed.read_bytes()[:-20], b"no gzip at all"):
+        packed.write_bytes(torn)
+        with pytest.raises(ModelError, match=r"cannot read .*p\.jsonl\.gz: "):
+            Replay(packed)
 
 
 def test_a_replay_reads_batch_output_and_needs_the_model_named(tmp_path: Path) -> None:

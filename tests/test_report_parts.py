@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bestofn.report.html_bodies import fair, fitted, kept, trimmed
 from bestofn.report.html_codes import code_figures
 from bestofn.report.html_differences import Run, parting
-from bestofn.report.html_evidence import QUOTE, code_name, passage
+from bestofn.report.html_evidence import code_name
 from bestofn.report.html_text import clipped, visible
 from bestofn.table import FeatureTable
 from bestofn.trajectory import Actor, Command, Observation, Step
@@ -83,19 +83,6 @@ def test_text_that_grows_when_shown_still_fits_the_room() -> None:
     """A million turns of direction take four times their bytes when shown as numbers."""
     steps = [Step(Actor.AGENT, message="\u202e" * 200_000)]
     assert len(fitted({"x": kept(steps, 80_000)}, 10_000)["x"].json.encode()) <= 10_000
-
-
-def test_a_quote_is_the_line_around_the_match_word_for_word() -> None:
-    """Longer lines are cut around the match; a match in several lines keeps the first."""
-    raw = b"first\nsecond: Error here\nthird"
-    assert passage(raw, raw.index(b"Error"), raw.index(b"Error") + 5) == "second: Error here"
-    long = b"x" * 1000 + b"Error" + b"y" * 1000
-    quote = passage(long, 1000, 1005)
-    assert len(quote) <= QUOTE
-    assert "Error" in quote
-    assert quote.encode() in long
-    two = b"a\nError one\nError two\nb"
-    assert passage(two, 2, 21) == "Error one"
 
 
 def test_codes_are_named_by_their_taxonomy() -> None:

@@ -11,9 +11,11 @@ from report_pool import ordinary
 
 from bestofn.catalogue import load_pool
 from bestofn.errors import UsageError
+from bestofn.judged import UNKNOWN, Cost
 from bestofn.report.html import Report, report
 from bestofn.report.html_svg import svg
-from bestofn.report.plots import WithinTask, gap_plot, within_plot, write_plots
+from bestofn.report.plots import WithinTask, within_plot, write_plots
+from bestofn.report.plots_cost import cost_plot, gap_plot
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,9 @@ def test_names_are_drawn_as_plain_text() -> None:
 def test_the_gap_plot_puts_each_selector_at_its_gap_and_cost(made: Report) -> None:
     """Marks stand at the figures of the evaluation; what a row costs stands beside it, unknown as unknown."""
     assert made.evaluation is not None
-    plot = gap_plot(made.evaluation, {"reweight": float("nan"), "forward": 0.25})
+    tokens = Cost(2.0, 9000.0, 0.0, 1000.0, float("nan"))
+    costs = {"reweight": UNKNOWN, "forward": Cost(2.0, usd=0.25), "policy": tokens}
+    plot = gap_plot(made.evaluation, costs)
     assert plot is not None
     axes = plot.figure.axes[0]
     rows = sorted((r for r in made.evaluation.rows if np.isfinite(r.gap_recovered)), key=lambda r: r.gap_recovered)
@@ -67,6 +71,29 @@ def test_the_gap_plot_puts_each_selector_at_its_gap_and_cost(made: Report) -> No
     text = svg(plot)
     assert "not known" in text
     assert "$0.25" in text
+    assert "10k tokens" in text
+
+
+def test_the_cost_plot_puts_each_selector_at_its_cost_and_gap_and_names_what_is_unknown(made: Report) -> None:
+    """Dollars where any are known, tokens where none are, no plot where nobody was asked; unknown is not at $0."""
+    assert made.evaluation is not None
+    rows = {row.selector: row for row in made.evaluation.rows}
+    costs = {name: Cost() for name in rows} | {"reweight": UNKNOWN, "forward": Cost(2.0, 900.0, 0.0, 100.0, 0.25)}
+    plot = cost_plot(made.evaluation, costs)
+    assert plot is not None
+    (axes,) = plot.figure.axes
+    marks = {
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines if line.get_marker() == "o"
+    }
+    told = [row for name, row in rows.items() if np.isfinite(row.gap_recovered) and name != "reweight"]
+    assert marks == {(costs[row.selector].usd, row.gap_recovered) for row in told}
+    assert axes.get_xlabel() == "dollars of model calls a task"
+    assert plot.caption.endswith("Not drawn, as their cost is not known: reweight.")
+    unpriced = cost_plot(made.evaluation, {**costs, "forward": costs["forward"]._replace(usd=float("nan"))})
+    assert unpriced is not None
+    assert unpriced.figure.axes[0].get_xlabel() == "tokens of model calls a task"
+    assert cost_plot(made.evaluation, {name: Cost() for name in rows}) is None
+    assert cost_plot(made.evaluation, {}) is None
 
 
 def test_a_folder_that_cannot_be_written_is_named(made: Report, tmp_path: Path) -> None:

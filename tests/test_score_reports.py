@@ -38,15 +38,19 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> ScoreReport:
 
 
 def test_junit_counts_what_it_holds_and_is_legal_xml(report: ScoreReport) -> None:
-    """Every result is a test case; fails are failures, unreadable files errors; control characters are gone."""
+    """Every file is a suite, every result a test case; unreadable files are errors; control characters are gone."""
     text = junit(report)
     root = XML.fromstring(text)
-    suite = root.find("testsuite")
-    assert suite is not None
-    cases = suite.findall("testcase")
-    assert len(cases) == int(suite.attrib["tests"]) == 4
-    assert len(suite.findall("testcase/failure")) == int(suite.attrib["failures"]) == 2
-    assert len(suite.findall("testcase/error")) == int(suite.attrib["errors"]) == 1
+    cases = root.findall("testsuite/testcase")
+    assert len(cases) == int(root.attrib["tests"]) == 4
+    assert len(root.findall("testsuite/testcase/failure")) == int(root.attrib["failures"]) == 2
+    assert len(root.findall("testsuite/testcase/error")) == int(root.attrib["errors"]) == 1
+    for suite in root:
+        assert int(suite.attrib["tests"]) == len(suite.findall("testcase"))
+        assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure"))
+    assert [suite.attrib.get("file", "").rsplit("/", 1)[-1] for suite in root] == [
+        "good.json", "bad.json", "a b#%.json", "",
+    ]  # fmt: skip
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f]", text)
     failure = cases[1].find("failure")
     assert failure is not None
@@ -128,7 +132,8 @@ def test_annotations_are_one_line_each_whatever_a_name_holds(report: ScoreReport
         properties = line[2:].partition("::")[0]
         assert len(re.findall(r"(?:file|line|title)=", properties)) <= 3
     attack = next(line for line in lines if "owned" in line)
-    assert "%0A%3A%3Aerror" in attack
+    assert "%3A%3Aerror" in attack
+    assert attack.count("::") == 2
 
 
 def test_the_json_is_plain_and_repeats_exactly(report: ScoreReport) -> None:

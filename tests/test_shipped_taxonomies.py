@@ -70,7 +70,7 @@ def test_names_stand_once_in_each_taxonomy() -> None:
 
 def test_the_shipped_criteria_are_sound() -> None:
     """Every built-in criteria file proves itself."""
-    assert criteria.names() == ["base", "diagnosis", "terminal", "verifier"]
+    assert criteria.names() == ["audit", "base", "context", "diagnosis", "terminal", "verifier"]
     for name in criteria.names():
         assert criteria.problems(name) == []
 

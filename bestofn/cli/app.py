@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bestofn.cli import check, compile, evaluate, features, fit, judge, pools, report, score, select, taxonomy
+from bestofn.cli import ablate, check, compile, evaluate, features, fit, judge, pools, report, score, select, taxonomy
 
 app = typer.Typer(
     name="bestofn",
@@ -40,6 +40,7 @@ def root(
 
 app.command(name="select")(select.select)
 app.command(name="evaluate")(evaluate.evaluate)
+app.command(name="ablate")(ablate.ablate)
 app.command(name="report")(report.report)
 app.command(name="fit")(fit.fit)
 app.command(name="score")(score.score)

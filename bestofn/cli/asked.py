@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from bestofn.llm.prices import Price
     from bestofn.llm.progress import Progress
     from bestofn.llm.request import Sampling
+    from bestofn.pool import Pool
 
 DEFAULT_CRITERIA = "terminal"
+OR_RECORDED = ", or what the replayed recording says"
 MAX_MISSING = 0.05
 """Share of missing answers above which a run counts as failed."""
 
@@ -38,6 +40,10 @@ class Asked:
             show_default=False,
         ),
     ] = None
+    task: Annotated[
+        str,
+        typer.Option("--task", "-t", metavar="GLOB", help="Only tasks whose name fits, to begin with a few."),
+    ] = ""
     base_url: Annotated[
         str | None,
         typer.Option(
@@ -85,12 +91,35 @@ class Asked:
         ),
     ] = MAX_MISSING
     tokens: Annotated[
-        int, typer.Option("--tokens", min=200, metavar="N", help="Most tokens of recorded text in one prompt.")
-    ] = 24_000
+        int | None,
+        typer.Option(
+            "--tokens",
+            min=200,
+            metavar="N",
+            help=f"Most tokens of recorded text in one prompt. Default: 24000{OR_RECORDED}.",
+            show_default=False,
+        ),
+    ] = None
     answer_tokens: Annotated[
-        int, typer.Option("--answer-tokens", min=1, metavar="N", help="Most tokens of an answer, reasoning included.")
-    ] = 1024
-    temperature: Annotated[float, typer.Option("--temperature", min=0.0, help="Sent where the server takes one.")] = 1.0
+        int | None,
+        typer.Option(
+            "--answer-tokens",
+            min=1,
+            metavar="N",
+            help=f"Most tokens of an answer, reasoning included. Default: 1024{OR_RECORDED}.",
+            show_default=False,
+        ),
+    ] = None
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            "--temperature",
+            min=0.0,
+            metavar="T",
+            help=f"Sent where the server takes one. Default: 1{OR_RECORDED}.",
+            show_default=False,
+        ),
+    ] = None
     effort: Annotated[
         str | None,
         typer.Option(
@@ -108,7 +137,37 @@ class Asked:
     retries: Annotated[
         int, typer.Option("--retries", min=0, metavar="N", help="Further tries of a call that fails.")
     ] = 6
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Start of the orders in which attempts are shown.")] = 0
+    extra_body: Annotated[
+        str | None,
+        typer.Option(
+            "--extra-body",
+            metavar="JSON",
+            help="Further fields of every request, as the server wants them, such as "
+            '\'{"chat_template_kwargs": {"enable_thinking": false}}\'.',
+            show_default=False,
+        ),
+    ] = None
+    hold_form: Annotated[
+        str | None,
+        typer.Option(
+            "--hold-form",
+            metavar="FIELD",
+            help="For models that do not keep the form of an answer: let the server hold them to it, by its field "
+            "grammar (llama.cpp), structured_outputs (vLLM), guided_regex (vLLM before 0.12) or regex (SGLang). "
+            "A model that is held cannot think aloud first.",
+            show_default=False,
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            min=0,
+            metavar="N",
+            help=f"Start of the orders in which attempts are shown. Default: 0{OR_RECORDED}.",
+            show_default=False,
+        ),
+    ] = None
     states: Annotated[
         Path | None,
         typer.Option(
@@ -119,6 +178,14 @@ class Asked:
         ),
     ] = None
 
+    def pool(self, name: str, format: str | None) -> Pool:
+        """The pool that is asked about."""
+        from dataclasses import replace
+
+        from bestofn.catalogue import load_pool
+
+        return replace(load_pool(name, format=format), like=self.task)
+
     def criteria_sets(self) -> list[CriteriaSet]:
         """The criteria asked for."""
         from bestofn.criteria import load
@@ -126,16 +193,38 @@ class Asked:
         return [load(name) for name in dict.fromkeys(self.criteria or [DEFAULT_CRITERIA])]
 
     def showing(self) -> Showing:
-        """How runs are shown."""
+        """How runs are shown: as asked for, else as in the recording that is replayed."""
+        from dataclasses import replace
+
         from bestofn.judge.showing import Showing
 
-        return Showing(self.tokens, self.answer_tokens, self.seed, self.show_reasoning, not self.no_redact)
+        base = Showing.from_json(self._recorded().get("showing") or {})
+        given = {"tokens": self.tokens, "answer_tokens": self.answer_tokens, "seed": self.seed}
+        return replace(
+            base,
+            **{name: value for name, value in given.items() if value is not None},
+            reasoning=base.reasoning or self.show_reasoning,
+            redact=base.redact and not self.no_redact,
+        )
 
     def sampling(self) -> Sampling:
-        """How the model is asked to answer."""
+        """How the model is asked to answer: as asked for, else as in the recording that is replayed."""
+        from bestofn.llm.form import check_field
         from bestofn.llm.request import Sampling
 
-        return Sampling(self.temperature, self.effort)
+        base = Sampling.from_json(self._recorded().get("sampling") or {})
+        return Sampling(
+            base.temperature if self.temperature is None else self.temperature,
+            self.effort or base.reasoning_effort,
+            _object(self.extra_body) if self.extra_body is not None else base.extra,
+            check_field(self.hold_form) if self.hold_form else base.held_by,
+        )
+
+    def _recorded(self) -> Mapping[str, Any]:
+        """How the answers that are replayed were asked for."""
+        from bestofn.llm.replay import settings_of
+
+        return settings_of(self.replay) if self.replay is not None else {}
 
     def price(self, model: str) -> Price | None:
         """What tokens cost, where it is known."""
@@ -168,13 +257,32 @@ class Asked:
         )
 
 
-def sharing_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the options of `Asked`, which it gets together as its keyword argument `asked`."""
+def _object(text: str) -> dict[str, Any]:
+    """The fields in a JSON object. Raises UsageError for anything else."""
+    import json
+
+    from bestofn.errors import UsageError
+
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"--extra-body is not JSON ({error}): give an object such as '{{\"top_k\": 1}}'") from error
+    if not isinstance(given, dict):
+        raise UsageError(f"--extra-body is {text[:60]!r}, not an object: give one such as '{{\"top_k\": 1}}'")
+    return given
+
+
+def sharing_options(command: Callable[..., None], *, without: Collection[str] = ()) -> Callable[..., None]:
+    """Gives a command the options of `Asked`, which it gets together as its keyword argument `asked`.
+
+    `without` names fields of `Asked` that mean nothing to the command; it gets their defaults.
+    """
     own = inspect.signature(command, eval_str=True).parameters
     types = get_type_hints(Asked, include_extras=True)
     shared = [
         inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=types[f.name])
         for f in fields(Asked)
+        if f.name not in without
     ]
     kept = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own.values() if p.name != "asked"]
     names = {p.name for p in shared}

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,19 +39,21 @@ def answering(asked: Asked, model: str | None, *, quiet: bool = False) -> Iterat
     if asked.replay is not None:
         from bestofn.llm.replay import Replay
 
-        yield Replay(asked.replay, model, sampling=asked.sampling())
+        recorded = Replay(asked.replay, model, sampling=asked.sampling())
+        recorded.accounts.price = asked.price(recorded.model)  # a replay is free, its answers were not
+        yield recorded
         return
     if not model:
         raise UsageError("say who answers: the name of a model, or recorded answers with --replay FILE")
     from bestofn.llm.cache import Cache
 
     cache = Cache()
-    with _progress(quiet=quiet) as (show, last):
+    with _progress(quiet=quiet) as (show, watched):
         client = asked.client(model, cache, show)
         try:
             yield client
         except KeyboardInterrupt:
-            _tell_interrupted(last(), cache.path)
+            _tell_interrupted(watched, cache.path)
             raise
         finally:
             client.close()
@@ -59,12 +62,11 @@ def answering(asked: Asked, model: str | None, *, quiet: bool = False) -> Iterat
 
 def judged(pool: str, model: str | None, asked: Asked, *, format: str | None, quiet: bool) -> Judgement:
     """A model's judgement of a pool."""
-    from bestofn.catalogue import load_pool
     from bestofn.judge.judging import judge
 
     criteria = asked.criteria_sets()
     with answering(asked, model, quiet=quiet) as answerer:
-        return judge(load_pool(pool, format=format), criteria, answerer, asked.showing())
+        return judge(asked.pool(pool, format), criteria, answerer, asked.showing())
 
 
 def finish(judgement: Judgement, asked: Asked, *, quiet: bool = False) -> None:
@@ -107,50 +109,85 @@ def write_states(columns: Sequence[Column], table: FeatureTable, asked: Asked, b
         write(to_csv(STATE_HEADER, list(state_rows(columns, attempts))), path)
 
 
-def _tell_interrupted(last: Progress | None, cache: Path) -> None:
-    """What an interrupted run leaves, and how it goes on."""
+def resuming() -> str:
+    """The command that was given, to give again."""
     import shlex
 
+    return f"to go on: bestofn {shlex.join(sys.argv[1:])}"
+
+
+def _tell_interrupted(watched: _Watched, cache: Path) -> None:
+    """What an interrupted run leaves, and how it goes on."""
     from bestofn.cli.output import remark
 
-    of = "" if last is None or last.total is None else f" of {last.total}"
-    done = 0 if last is None else last.done - last.missing
-    remark(f"interrupted: {done}{of} answers are kept in {cache}; to go on: bestofn {shlex.join(sys.argv[1:])}")
+    last = watched.last
+    of = "" if last is None or last.total is None or watched.done_earlier else f" of {last.total}"
+    remark(f"interrupted: {watched.kept}{of} answers are kept in {cache}; {resuming()}")
+
+
+@dataclass
+class _Watched:
+    """What the progress of a run told last. A run of several rounds or files begins its count anew with each."""
+
+    last: Progress | None = None
+    done_earlier: int = 0
+    """Requests of the rounds before this one."""
+    missing_earlier: int = 0
+
+    @property
+    def done(self) -> int:
+        """Requests that came to an end, all rounds together."""
+        return self.done_earlier + (self.last.done if self.last is not None else 0)
+
+    @property
+    def kept(self) -> int:
+        """Answers so far, all rounds together."""
+        return self.done - self.missing_earlier - (self.last.missing if self.last is not None else 0)
+
+    def see(self, progress: Progress) -> None:
+        """Take the next state."""
+        last = self.last
+        if last is not None and (progress.done < last.done or (last.total is not None and last.done >= last.total)):
+            self.done_earlier, self.missing_earlier = self.done, self.missing_earlier + last.missing
+        self.last = progress
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[tuple[Callable[[Progress], None], Callable[[], Progress | None]]]:
-    """A line with cost and time left on the error stream, on a terminal only; and a way to ask for the last state."""
+def _progress(*, quiet: bool) -> Iterator[tuple[Callable[[Progress], None], _Watched]]:
+    """A line with cost and time left on the error stream, on a terminal only; and what was told last."""
     from bestofn.cli.reading import PATIENCE
 
     draws = not quiet and sys.stderr.isatty()
     begin = shown = time.monotonic()
-    last: Progress | None = None
+    watched = _Watched()
 
     def show(progress: Progress) -> None:
-        nonlocal shown, last
-        last = progress
+        nonlocal shown
+        watched.see(progress)
         now = time.monotonic()
         if draws and now - begin >= PATIENCE and now - shown >= 0.2:
             shown = now
-            sys.stderr.write(f"\r\x1b[K{progress_line(progress)}")
+            rate = watched.done / (now - begin)
+            sys.stderr.write(f"\r\x1b[K{progress_line(progress, rate)}")
             sys.stderr.flush()
 
     try:
-        yield show, lambda: last
+        yield show, watched
     finally:
         if shown != begin:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
 
-def progress_line(progress: Progress) -> str:
-    """Such as 'judging: 120 of 2670, 80 free, 3 missing, $0.0412, 5 min left, 32 at once'."""
+def progress_line(progress: Progress, rate: float | None = None) -> str:
+    """Such as 'judging: 120 of 2670, 80 free, 3 missing, 2.5/s, $0.0412, 5 min left, 32 at once'."""
     parts = [f"judging: {progress.done}" + (f" of {progress.total}" if progress.total is not None else "")]
     if progress.from_cache:
         parts.append(f"{progress.from_cache} free")
     if progress.missing:
         parts.append(f"{progress.missing} missing")
+    if rate is not None:
+        parts.append(f"{rate:.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
     parts.append(f"{progress.tokens:,} tokens" if progress.usd is None else f"${progress.usd:.4f}")
     if progress.seconds_left is not None:
         left = progress.seconds_left

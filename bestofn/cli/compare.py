@@ -64,7 +64,6 @@ def compare(
 
     Example: bestofn judge compare --pool demo --model gpt-5.4-mini --methods judge,verifier-pivot
     """
-    from bestofn.catalogue import load_pool
     from bestofn.cli.asking import answering, finish, write_states, write_table
     from bestofn.cli.evaluate import evaluation_shown
     from bestofn.cli.output import to_json, write
@@ -77,7 +76,12 @@ def compare(
     from bestofn.judge.shown import ShownCounts
 
     reading = Reading(
-        format_name=format, keep_going=keep_going, quiet=quiet, pass_at=pass_at, unknown_as_fail=unknown_as_fail
+        format_name=format,
+        keep_going=keep_going,
+        quiet=quiet,
+        pass_at=pass_at,
+        unknown_as_fail=unknown_as_fail,
+        like=asked.task,
     )
     recorded = read_judgments(judgments) if judgments is not None else None
     ways = read_ways(asked, verifier_criteria, codes_criteria, recorded, repeats, pivots)
@@ -86,11 +90,11 @@ def compare(
     every = [method for mine in chosen.values() for method in mine]
     table = reading.table(pool)
     with answering(asked, model, quiet=quiet) as answerer:
-        summary = ask_all(every, load_pool(pool, format=format), answerer)
+        summary = ask_all(every, asked.pool(pool, format), answerer)
         judgement = conclude(every, answerer, summary, shown, showing, ways.sets(list(chosen)))
     table = judgement.onto(table)
     extra = selectors({name: [c for method in mine for c in method.columns()] for name, mine in chosen.items()})
-    result = evaluate(table, selectors=BESIDE, extra=extra, null=0, seed=asked.seed)
+    result = evaluate(table, selectors=BESIDE, extra=extra, null=0, seed=showing.seed)
     write(to_json(result.as_dict()) if json else evaluation_shown(result), output)
     if save_table is not None:
         write_table(table, save_table)

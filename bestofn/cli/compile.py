@@ -38,7 +38,10 @@ def compile(
     from bestofn.taxonomy import load
 
     read = load(taxonomy, allow_review=allow_review)
-    files = {**compiler.compile(read, base=base), FILE: compile_diagnosis(read)}
+    diagnosis = compiler.Extra(
+        FILE, compile_diagnosis(read), "asks which codes a run shows, for `bestofn judge compare --codes-criteria`."
+    )
+    files = compiler.compile(read, base=base, extras=[diagnosis])
     written = compiler.write(files, output, replace=replace)
     if wrong := criteria.problems(output / FILE):
         raise ContentError("\n".join(wrong))

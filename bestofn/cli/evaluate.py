@@ -79,7 +79,7 @@ def evaluate(
     """
     from bestofn.cli import BELOW_BAR
     from bestofn.cli.output import remark, to_json, write
-    from bestofn.cli.reading import Reading
+    from bestofn.cli.reading import Reading, progress
     from bestofn.errors import UsageError
     from bestofn.evaluation import evaluate as measure
 
@@ -90,7 +90,8 @@ def evaluate(
     names, files = _asked(selectors)
     reading = Reading(features, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems)
     rows = reading.table(pool) if table is None else reading.opened(table)
-    result = measure(rows, selectors=names, extra=files, null=null, seed=seed)
+    with progress("shuffling labels", quiet=quiet) as step:
+        result = measure(rows, selectors=names, extra=files, null=null, seed=seed, on_progress=step)
     write(to_json(result.as_dict()) if json else evaluation_shown(result), output)
     if min_accuracy is not None:
         judged = next((r for r in result.rows if r.selector == "policy"), result.rows[0])

@@ -78,7 +78,7 @@ def features(
         raise UsageError("--json goes with --list; a table is written as .csv or .parquet with -o FILE")
     if output is not None and output.suffix not in (".csv", ".parquet"):
         raise UsageError(f"cannot write '{output}': the ending must be .csv or .parquet")
-    reading = Reading(banks, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems)
+    reading = Reading(banks, format, jobs, strict, keep_going, quiet, pass_at, unknown_as_fail, problems, asked.task)
     table = reading.table(pool, names)
     judgement = None
     if judge is not None or asked.replay is not None:

@@ -58,7 +58,7 @@ def run(
     from bestofn.cli.asking import finish, judged, write_states, write_table
     from bestofn.cli.reading import Reading
 
-    table = Reading(format_name=format, keep_going=keep_going, quiet=quiet).table(pool, ())
+    table = Reading(format_name=format, keep_going=keep_going, quiet=quiet, like=asked.task).table(pool, ())
     judgement = judged(pool, model, asked, format=format, quiet=quiet)
     table = judgement.onto(table)
     write_table(table, output)
@@ -222,6 +222,8 @@ def record(
 
     Example: bestofn judge record --pool demo --model gpt-5.4-mini -o answers.jsonl
     """
+    from dataclasses import asdict
+
     from bestofn.cli import BELOW_BAR
     from bestofn.cli.output import remark
     from bestofn.judge.comparing import Plan
@@ -233,7 +235,13 @@ def record(
         plan = Plan(asked_methods, recordings, client)
         requests: Iterator[Request] = (request for group in watched(plan, quiet) for request in group)
         written, lacking = write_recording(
-            requests, output, model=model, cache=cache, sampling=asked.sampling(), server=client.server.identity
+            requests,
+            output,
+            model=model,
+            cache=cache,
+            sampling=asked.sampling(),
+            server=client.server.identity,
+            settings={"showing": asdict(asked.showing())},
         )
     remark(f"{output}: {written} answers of {model}", quiet=quiet)
     if lacking:

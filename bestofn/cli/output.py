@@ -12,7 +12,7 @@ from typing import Any
 from bestofn.errors import UsageError
 
 # Control characters, and the marks that turn the direction of text: a recording's names must not paint the screen.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def safe(text: str) -> str:

@@ -34,16 +34,20 @@ class Reading:
     pass_at: float | None = None
     unknown_as_fail: bool = False
     every_problem: bool = False
+    like: str = ""
+    """Only tasks whose name fits."""
 
     def table(self, pool_name: str, columns: Sequence[str] | None = None, *, tell: bool = True) -> FeatureTable:
         """The feature table of a pool, with its problems told on the error stream."""
+        from dataclasses import replace
+
         from bestofn.catalogue import load_pool
         from bestofn.featurize.bank import load
         from bestofn.scoring import score_pool
 
         for bank in self.banks or ():
             load(bank)  # a bank that is not there or does not hold is told even where no column needs it
-        pool = load_pool(pool_name, format=self.format_name)
+        pool = replace(load_pool(pool_name, format=self.format_name), like=self.like)
         with progress(f"reading {pool_name}", quiet=self.quiet) as step:
             scoring = score_pool(
                 pool,
@@ -90,16 +94,20 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[OnProgress | None]:
         yield None
         return
     begin = time.monotonic()
-    shown = begin
+    shown = since = begin
+    last, first = 0, 0
 
     def step(done: int, total: int | None) -> None:
-        nonlocal shown
+        nonlocal shown, since, last, first
         now = time.monotonic()
+        if done < last:  # the next part of the work begins its own count
+            since, first = now, done
+        last = done
         if now - begin < PATIENCE or now - shown < 0.1:
             return
         shown = now
-        rate = done / (now - begin)
-        left = f" of {total}, {(total - done) / rate:.0f} s left" if total else ""
+        rate = (done - first) / max(now - since, 1e-3)
+        left = f" of {total}" + (f", {(total - done) / rate:.0f} s left" if rate else "") if total else ""
         sys.stderr.write(f"\r\x1b[K{safe(what)}: {done}{left}, {rate:.0f}/s")
         sys.stderr.flush()
 

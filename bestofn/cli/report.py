@@ -90,7 +90,7 @@ def report(
         from bestofn.table_file import read
 
         rows = read(table)
-    with progress(f"reading {pool}", quiet=quiet) as step:
+    with progress(f"report on {pool}", quiet=quiet) as step:
         made = make(
             load_pool(pool, format=format),
             selector=selector_named(selector),
@@ -107,7 +107,8 @@ def report(
             unknown_as_fail=unknown_as_fail,
             on_progress=step,
         )
-    write(made.html(), output)
+        page = made.html()  # draws the plots: the line stands until they are there
+    write(page, output)
     for kind, n in made.problems.items():
         remark(f"{pool}: {n} x {kind}", quiet=quiet)
     remark(f"{output}: {len(made.tasks)} tasks, {output.stat().st_size / 1e6:.1f} MB", quiet=quiet)

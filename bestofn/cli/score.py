@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bestofn.cli.options import FormatOption, JsonOption, OutputOption, QuietOption
+from bestofn.cli.asked import Asked, sharing_options
+from bestofn.cli.options import BanksOption, FormatOption, JsonOption, OutputOption, QuietOption
 
 if TYPE_CHECKING:
-    from bestofn.single import JudgeFunction
+    from bestofn.single import JudgeFunction, OnProgress
     from bestofn.verdict import Moved, Quote, ScoreReport, Verdict
 
 SHOWN = 20
 """Trajectories that the screen shows with their evidence."""
+LINE = 600
+"""Characters of a name or a sentence on the screen."""
 
 
 def _file(name: str, what: str) -> typer.models.OptionInfo:
@@ -24,11 +30,13 @@ def _file(name: str, what: str) -> typer.models.OptionInfo:
     return option
 
 
+@partial(sharing_options, without=("max_missing", "states", "task"))
 def score(
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="Recordings, or directories that are one attempt.", show_default=False),
     ],
+    asked: Asked,
     selector: Annotated[
         str,
         typer.Option(
@@ -66,23 +74,14 @@ def score(
     baseline: Annotated[
         Path | None, _file("--baseline", "An earlier --json of this command: says what got worse.")
     ] = None,
-    criteria: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--criteria",
-            metavar="NAME|FILE",
-            help="What a judge is asked about the run; with --judge or --replay. Default: terminal.",
-            show_default=False,
-        ),
-    ] = None,
     judge: Annotated[
         str | None,
-        typer.Option("--judge", metavar="MODEL", help="Ask a model as well (see `bestofn judge`).", show_default=False),
-    ] = None,
-    replay: Annotated[Path | None, _file("--replay", "Recorded answers in the place of a model.")] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="The judge's OpenAI-compatible server.", show_default=False),
+        typer.Option(
+            "--judge",
+            metavar="MODEL",
+            help="Ask a model as well, or take its recorded answers with --replay; see `bestofn judge`.",
+            show_default=False,
+        ),
     ] = None,
     json: JsonOption = False,
     output: OutputOption = None,
@@ -94,6 +93,7 @@ def score(
     show_label: Annotated[
         bool, typer.Option("--show-label", help="Show the recorded outcome beside the verdict; it is never used.")
     ] = False,
+    features: BanksOption = None,
     format: FormatOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -108,21 +108,28 @@ def score(
     Example: bestofn score run.json --fail-under 0.5 --unsure fail --junit verdict.xml
     """
     from bestofn.cli.output import to_json, write
+    from bestofn.cli.reading import progress
     from bestofn.single import score as score_files
 
-    asking = _judge(criteria, judge, replay, base_url, quiet)
-    report = score_files(
-        files,
-        selector=selector,
-        fail_under=fail_under,
-        error_rate=error_rate,
-        unsure=unsure,
-        judge=asking,
-        baseline=baseline,
-        format=format,
-        show_label=show_label,
-        keep_going=True,
-    )
+    with (
+        _judging(asked, judge, quiet=quiet) as asking,
+        progress("scoring", quiet=quiet) as step,
+        _telling_interrupts(step, alone=asking is None or asked.replay is not None) as told,
+    ):
+        report = score_files(
+            files,
+            selector=selector,
+            fail_under=fail_under,
+            error_rate=error_rate,
+            unsure=unsure,
+            judge=asking,
+            baseline=baseline,
+            format=format,
+            show_label=show_label,
+            keep_going=True,
+            banks=features,
+            on_progress=told,
+        )
     if junit is not None:
         from bestofn.report.junit import junit as to_junit
 
@@ -135,46 +142,75 @@ def score(
         from bestofn.report.markdown import markdown as to_markdown
 
         write(to_markdown(report), markdown)
-    write(to_json(report.as_dict()) if json else _shown(report), output)
+    text = to_json(report.as_dict()) if json else _shown(report)
+    if text or output is not None:  # where nothing could be read, the errors say it all
+        write(text, output)
     _tell(report, quiet=quiet)
     if report.exit_code:
         raise typer.Exit(report.exit_code)
 
 
-def _judge(
-    criteria: list[str] | None, model: str | None, replay: Path | None, base_url: str | None, quiet: bool
-) -> JudgeFunction | None:
-    """Asks a model what can be asked about one trajectory alone; None where nobody is asked."""
+@contextmanager
+def _judging(asked: Asked, model: str | None, *, quiet: bool) -> Iterator[JudgeFunction | None]:
+    """Asks a model what can be asked about one trajectory alone; None where nobody is asked.
+
+    All files are asked about through one client, so that a server is got to know once and a budget is for all.
+    """
     from bestofn.errors import UsageError
 
-    if model is None and replay is None:
-        if criteria:
+    if model is None and asked.replay is None:
+        if asked.criteria:
             raise UsageError("--criteria says what to ask: say whom with --judge MODEL or --replay FILE")
-        return None
+        yield None
+        return
     from dataclasses import replace
 
-    from bestofn.cli.asked import Asked
     from bestofn.cli.asking import answering
     from bestofn.criterion import Kind
     from bestofn.judge.judging import judge
     from bestofn.judge.score import Column
     from bestofn.pool import Pool, is_empty
 
-    asked = Asked(criteria=criteria, base_url=base_url, replay=replay)
     sets = [
         replace(chosen, criteria=tuple(c for c in chosen.criteria if c.kind is Kind.POINTWISE))
         for chosen in asked.criteria_sets()
     ]
     if not any(chosen.criteria for chosen in sets):
         raise UsageError("these criteria only compare attempts, and one trajectory has none to be compared with")
+    with answering(asked, model, quiet=quiet) as answerer:
 
-    def ask(pool: Pool) -> tuple[Column, ...]:
-        if all(is_empty(trajectory) for trajectory in pool.trajectories):
-            return ()
-        with answering(asked, model, quiet=quiet) as answerer:
+        def ask(pool: Pool) -> tuple[Column, ...]:
+            if all(is_empty(trajectory) for trajectory in pool.trajectories):
+                return ()
             return judge(pool, sets, answerer, asked.showing()).columns
 
-    return ask
+        yield ask
+
+
+@contextmanager
+def _telling_interrupts(step: OnProgress | None, *, alone: bool) -> Iterator[OnProgress]:
+    """The progress, and a word on how far it came where it is interrupted.
+
+    `alone` is False where a model is asked, since then another tells what is kept.
+    """
+    from bestofn.cli.asking import resuming
+    from bestofn.cli.output import remark
+
+    last: tuple[int, int | None] = (0, None)
+
+    def told(done: int, total: int | None) -> None:
+        nonlocal last
+        last = done, total
+        if step is not None:
+            step(done, total)
+
+    try:
+        yield told
+    except KeyboardInterrupt:
+        of = "" if last[1] is None else f" of {last[1]}"
+        if alone:
+            remark(f"interrupted: {last[0]}{of} are scored, and no report is written before all are; {resuming()}")
+        raise
 
 
 def _tell(report: ScoreReport, *, quiet: bool) -> None:
@@ -198,10 +234,11 @@ def _tell(report: ScoreReport, *, quiet: bool) -> None:
 
 
 def _line(text: str) -> str:
-    """Text of a recording on one line of a terminal."""
+    """Text of a recording on one line of a terminal; a giant one is cut, and the JSON has all of it."""
     from bestofn.cli.output import safe
 
-    return safe(text.replace("\n", " ").replace("\t", " "))
+    cut = text if len(text) <= LINE else f"{text[:LINE]}... (+{len(text) - LINE:,} characters)"
+    return safe(cut.replace("\n", " ").replace("\t", " "))
 
 
 def _shown(report: ScoreReport) -> str:
@@ -220,7 +257,8 @@ def _shown(report: ScoreReport) -> str:
             lines += [f"  worse   {_line(change.trajectory)}: {_line(said)}" for said in change.worse]
             lines += [f"  better  {_line(change.trajectory)}: {_line(said)}" for said in change.better]
         blocks.append("\n".join(lines if len(lines) > 1 else [f"{lines[0]}: nothing changed"]))
-    blocks += [f"note  {_line(note)}" for note in report.notes]
+    if report.results:
+        blocks += [f"note  {_line(note)}" for note in report.notes]
     return "\n\n".join(blocks)
 
 

@@ -101,7 +101,6 @@ def prepared(pool: str, model: str, asked: Asked, format: str | None) -> Iterato
     """The pool, a client that sends nothing, and its cache."""
     from dataclasses import replace
 
-    from bestofn.catalogue import load_pool
     from bestofn.errors import UsageError
     from bestofn.llm.cache import Cache
 
@@ -110,7 +109,7 @@ def prepared(pool: str, model: str, asked: Asked, format: str | None) -> Iterato
     cache = Cache()
     client = replace(asked, offline=True, budget_usd=None, budget_tokens=None).client(model, cache)
     try:
-        yield load_pool(pool, format=format), client, cache
+        yield asked.pool(pool, format), client, cache
     finally:
         client.close()
         cache.close()

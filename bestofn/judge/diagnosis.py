@@ -135,6 +135,13 @@ class Recorded:
         """None."""
         return 0
 
+    def tight(self, n: int) -> bool:
+        """There is no prompt."""
+        return False
+
+    def check(self, task: TaskRuns) -> None:
+        """There is no prompt."""
+
     def columns(self) -> list[Column]:
         """One column: the number of fired codes."""
         return [self._column]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from bestofn.llm.accounts import Account
 from bestofn.llm.client import Answerer
 from bestofn.llm.letters import State
 from bestofn.llm.summary import RunSummary
+from bestofn.llm.taken import Taken
 from bestofn.pool import Pool
 from bestofn.table import FeatureTable
 
@@ -113,6 +115,7 @@ def conclude(
             "criteria": [{"name": chosen.name, "hash": chosen.hash, **chosen.about} for chosen in criteria],
             "showing": {"tokens": showing.tokens, "seed": showing.seed, "reasoning": showing.reasoning},
             "states": about_columns(columns.values()),
+            "costs": _costs(methods, answerer, summary),
             "missing": {str(reason): n for reason, n in summary.reasons[State.MISSING].items()},
             "position_bias": {
                 method.criterion.column: _plain(method.bias()._asdict())
@@ -122,6 +125,28 @@ def conclude(
             "notes": list(answerer.notes),
         },
     )
+
+
+def _costs(methods: Sequence[Method], answerer: Answerer, summary: RunSummary) -> dict[str, Any]:
+    """What each column's answers took. A column that two criteria of one name would share has no account."""
+    price = answerer.accounts.price
+    taken: dict[str, Taken] = {}
+    tasks: set[str] = set()
+    for place, method in enumerate(methods):
+        mine = {criterion: found for (at, criterion), found in summary.taken.items() if at == place}
+        made = method.columns()
+        tasks |= {task for column in made for task, _ in column.scores}
+        stems = [column.name.partition("@")[0] for column in made]
+        for column, stem in zip(made, stems, strict=True):
+            # What a method of one column asks is all for that column, however many criteria it has.
+            parts = list(mine.values()) if len(made) == 1 else [mine[stem]] if stem in mine else []
+            if parts and stems.count(stem) == 1:
+                taken[column.name] = reduce(Taken.join, parts)
+    return {
+        "price": price and price._asdict(),
+        "tasks": len(tasks),
+        "columns": {name: found.as_dict(price) for name, found in taken.items()},
+    }
 
 
 def _plain(figures: Mapping[str, float]) -> dict[str, float | None]:

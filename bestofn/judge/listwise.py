@@ -48,6 +48,15 @@ class Listwise:
         """One, where there is something to compare."""
         return int(n > 1)
 
+    def tight(self, n: int) -> bool:
+        """All attempts stand in one prompt."""
+        return n > 1 and self.showing.tight(n)
+
+    def check(self, task: TaskRuns) -> None:
+        """Raises UsageError where they do not fit."""
+        if len(task.runs) > 1:
+            render_several(task.runs, range(len(task.runs)), self.criterion.sees, self.showing)
+
     def columns(self) -> list[Column]:
         """One column: each attempt's letter beside the others."""
         return [self._column]

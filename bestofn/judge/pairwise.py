@@ -138,6 +138,15 @@ class Pairwise:
         """Every pair in both orders."""
         return n * (n - 1)
 
+    def tight(self, n: int) -> bool:
+        """Two attempts stand in one prompt."""
+        return n > 1 and self.showing.tight(2)
+
+    def check(self, task: TaskRuns) -> None:
+        """Raises UsageError where the first two do not fit; what must be shown hardly differs between pairs."""
+        if len(task.runs) > 1:
+            render_several(task.runs[:2], (0, 1), self.criterion.sees, self.showing)
+
     def columns(self) -> list[Column]:
         """One column: an attempt's mean probability of being the better one."""
         column = Column(self.criterion.column)

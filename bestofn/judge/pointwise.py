@@ -43,6 +43,16 @@ class Pointwise:
         """Every criterion about every run."""
         return len(self.criteria) * n
 
+    def tight(self, n: int) -> bool:
+        """One attempt stands in a prompt."""
+        return self.showing.tight(1)
+
+    def check(self, task: TaskRuns) -> None:
+        """Raises UsageError where the first does not fit; what must be shown hardly differs between attempts."""
+        for run in task.runs[:1]:
+            for sees in dict.fromkeys(criterion.sees for criterion in self.criteria):
+                render_run(run, sees, self.showing)
+
     def columns(self) -> list[Column]:
         """One column a criterion, in the criteria's order."""
         return list(self._columns.values())

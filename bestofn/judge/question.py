@@ -16,12 +16,14 @@ from bestofn.llm.summary import RunSummary
 from bestofn.pool import Pool
 from bestofn.trajectory import Actor, Trajectory
 
+Receive = Callable[[Outcome], Mapping[str, LetterScore]]
+
 
 class Question(NamedTuple):
     """A request, and who takes its answer."""
 
     request: Request
-    receive: Callable[[Outcome], Mapping[str, LetterScore]]
+    receive: Receive
     """Takes the outcome, and gives the score behind each tag for the summary of the run."""
 
 
@@ -54,6 +56,14 @@ class Method(Protocol):
         """Requests in a round about a task of n attempts, at most."""
         ...
 
+    def tight(self, n: int) -> bool:
+        """Whether the budget of tokens may be too small for a prompt about a task of n attempts."""
+        ...
+
+    def check(self, task: TaskRuns) -> None:
+        """Raise UsageError where the budget of tokens does not hold what a prompt about the task must show."""
+        ...
+
     def columns(self) -> list[Column]:
         """The columns, once all is answered."""
         ...
@@ -69,7 +79,8 @@ class Asking:
 
     methods: Sequence[Method]
     summary: RunSummary = field(default_factory=RunSummary)
-    _open: dict[str, Callable[[Outcome], Mapping[str, LetterScore]]] = field(default_factory=dict, init=False)
+    _open: dict[str, tuple[Receive, int]] = field(default_factory=dict, init=False)
+    """By request id: who takes the outcome, and the place of the method that asks."""
     _asked: int = field(default=0, init=False)
 
     @property
@@ -80,20 +91,22 @@ class Asking:
     def groups(self, round: int, tasks: Iterable[TaskRuns]) -> Iterator[list[Request]]:
         """The requests of a round, group by group, as they are needed."""
         for task in tasks:
-            for method in self.methods:
+            for place, method in enumerate(self.methods):
                 if round < method.rounds:
                     for questions in method.groups(round, task):
                         if questions:
-                            yield [self._give(question) for question in questions]
+                            yield [self._give(question, place) for question in questions]
 
     def take(self, request: Request, outcome: Outcome) -> None:
         """Hand an outcome to whoever asked."""
-        self.summary.add(request, self._open.pop(request.id)(outcome))
+        receive, place = self._open.pop(request.id)
+        self.summary.add(request, receive(outcome))
+        self.summary.taken[place, request.criterion].add(outcome)
 
-    def _give(self, question: Question) -> Request:
+    def _give(self, question: Question, place: int) -> Request:
         self._asked += 1
         request = replace(question.request, id=str(self._asked))
-        self._open[request.id] = question.receive
+        self._open[request.id] = question.receive, place
         return request
 
 
@@ -104,13 +117,28 @@ def ask_all(methods: Sequence[Method], pool: Pool, answerer: Answerer, *, tasks:
     ----------
     tasks
         Reads the tasks; `task_runs` by default.
+
+    Raises UsageError, before anything is asked, where a budget of tokens does not hold what a prompt must show.
     """
+    check_budget(methods, pool, tasks)
     asking = Asking(methods)
     for round in range(asking.rounds):
         groups = asking.groups(round, (tasks or task_runs)(pool))
         for request, outcome in answerer.answer(groups, total=calls(methods, pool, round)):
             asking.take(request, outcome)
     return asking.summary
+
+
+def check_budget(methods: Sequence[Method], pool: Pool, tasks: Tasks | None = None) -> None:
+    """Raise UsageError where a budget of tokens does not hold what a prompt must show.
+
+    Records are composed to find out, and only where the budget is so small that it may matter.
+    """
+    most = max((len(task.trajectories) for task in pool.tasks), default=0)
+    tight = [method for method in methods if method.tight(most)]
+    for task in (tasks or task_runs)(pool) if tight else ():
+        for method in tight:
+            method.check(task)
 
 
 def calls(methods: Sequence[Method], pool: Pool, round: int | None = None) -> int:
@@ -142,4 +170,7 @@ def task_runs(pool: Pool) -> Iterator[TaskRuns]:
         judged += len(runs)
         yield TaskRuns(task.name, runs, tuple(run for run in read if not told[run.id]))
     if not judged:
-        raise PoolError(f"pool '{pool.name}' has no attempt with a turn of the agent, so there is nothing to judge")
+        among = f" at a task whose name fits '{pool.like}'" if pool.like else ""
+        raise PoolError(
+            f"pool '{pool.name}' has no attempt with a turn of the agent{among}, so there is nothing to judge"
+        )

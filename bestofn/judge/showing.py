@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bestofn.criterion import Criterion, Prompt, Sees
+from bestofn.judge.codes import is_listing, listed_ids
 from bestofn.llm.request import Message, Request
 from bestofn.rendering.rendered import Rendered
 from bestofn.trajectory import Trajectory
+
+ROOMY = 1000
+"""Tokens a run, and for the task and the words around twice that, with which every record has room: it takes some 100
+tokens a run to say what was left out."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,15 @@ class Showing:
     """Whether the agent's thinking is shown."""
     redact: bool = True
     """Whether secrets are taken out."""
+
+    def tight(self, runs: int) -> bool:
+        """Whether the budget may be too small for what a record of so many runs must hold."""
+        return self.tokens < ROOMY * (runs + 2)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Showing:
+        """What `dataclasses.asdict` gave; fields of other versions are left out."""
+        return cls(**{name: value for name, value in stored.items() if name in cls.__dataclass_fields__})
 
 
 class Shown(NamedTuple):
@@ -97,6 +111,7 @@ def to_request(shown: Shown, criterion: Criterion, showing: Showing, about: str 
         criterion=criterion.name,
         trajectory=about,
         max_output_tokens=showing.answer_tokens,
+        words=listed_ids(criterion) if is_listing(criterion) else (),
     )
 
 

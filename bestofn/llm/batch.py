@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
 
@@ -24,6 +26,10 @@ BATCH_DEFAULT = Capabilities(limit_field="max_completion_tokens")
 LINES_LIMIT = 50_000
 BYTES_LIMIT = 200_000_000
 """OpenAI's limits of one batch file."""
+HEADER = "recorded_with"
+"""Key of a recording's first line, which says how its answers were asked for."""
+UNREADABLE = (OSError, EOFError, zlib.error)
+"""What reading a file of answers may raise; the latter two where a packed one is torn or broken."""
 _HEX = frozenset("0123456789abcdef")
 _AT_ONCE = 500
 _NAMED = 5
@@ -203,17 +209,24 @@ def read_answers(path: Path) -> Iterator[RecordedAnswer]:
     from bestofn.readers.document import parse_json
 
     try:
-        with path.open("rb") as file:
+        with open_answers(path) as file:
             for number, raw in enumerate(file, start=1):
                 text = raw.strip().removeprefix(b"\xef\xbb\xbf")
                 if not text:
                     continue
                 try:
-                    yield _recorded(number, parse_json(text))
+                    line = parse_json(text)
+                    if not (isinstance(line, Mapping) and HEADER in line):
+                        yield _recorded(number, line)
                 except ValueError as error:
                     yield RecordedAnswer(number, failure=f"not JSON ({error})")
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror or error}") from error
+    except UNREADABLE as error:
+        raise ModelError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def open_answers(path: Path) -> BinaryIO:
+    """A file of answers, unpacked where its name ends in .gz. Raises OSError."""
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
 def _batch_line(hashed: str, body: Mapping[str, Any]) -> bytes:

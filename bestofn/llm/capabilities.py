@@ -9,7 +9,8 @@ from typing import Any
 
 from bestofn.llm.answer import Completion, Reason
 from bestofn.llm.fault import Fault
-from bestofn.llm.request import Message, Request, Sampling
+from bestofn.llm.form import body_of
+from bestofn.llm.request import LETTERS, Message, Request, Sampling
 
 TOP_LOGPROBS = 20
 """Alternatives asked for a token: what OpenAI, vLLM and others allow at most by default."""
@@ -66,7 +67,7 @@ class Capabilities:
         if self.logprobs:
             body["logprobs"] = True
             body["top_logprobs"] = self.top_logprobs
-        return {**body, **sampling.extra}
+        return {**body, **body_of(sampling.held_by, request.tags, LETTERS, request.words), **sampling.extra}
 
     def noting(self, note: str) -> Capabilities:
         """The same with one more note."""

@@ -104,9 +104,7 @@ class Client:
         self.accounts = Accounts(price)
         self._cache = cache
         self._sampling = sampling or Sampling()
-        self._settings = json.dumps(
-            [self._sampling.temperature, self._sampling.reasoning_effort, dict(self._sampling.extra)], sort_keys=True
-        )
+        self._settings = json.dumps(list(self._sampling.to_json().values()), sort_keys=True)
         self._budget = budget or Budget()
         self._timeout = timeout
         self._concurrency = concurrency

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import gzip
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import orjson
 
@@ -13,7 +15,7 @@ from bestofn.errors import ModelError
 from bestofn.fresh_file import fresh_file
 from bestofn.llm.accounts import Accounts
 from bestofn.llm.answer import Completion, Missing, Outcome, Reason, Source
-from bestofn.llm.batch import hash_of, read_answers
+from bestofn.llm.batch import HEADER, UNREADABLE, hash_of, open_answers, read_answers
 from bestofn.llm.cache import Cache
 from bestofn.llm.request import Group, Request, Sampling, request_hash
 
@@ -31,12 +33,13 @@ class Replay:
         model
             The model whose answers count; None for the one that the recording names.
         sampling
-            As it was when the answers were recorded.
+            As it was when the answers were recorded; None for what the recording says of it.
 
         Raises ModelError where the file holds no answers, or several models and none is chosen.
         """
         self.accounts = Accounts()
-        self._sampling = sampling or Sampling()
+        self.settings = settings_of(path)
+        self._sampling = sampling or Sampling.from_json(self.settings.get("sampling") or {})
         self._answers, models = _load(path)
         if model is None and len(models) > 1:
             raise ModelError(f"{path} holds answers of {', '.join(sorted(models))}: choose one with --model")
@@ -71,6 +74,7 @@ def record(
     cache: Cache,
     sampling: Sampling | None = None,
     server: str | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> tuple[int, int]:
     """Write the cached answers to requests as a recording, and return how many were written and how many lack one.
 
@@ -84,6 +88,9 @@ def record(
         As in the run that was answered.
     server
         The server identity whose answers go before others; the newest answer is taken otherwise.
+    settings
+        What else shaped the requests, such as how runs were shown: goes into the recording's first line, so that
+        whoever replays it can ask the same.
 
     Raises ModelError where the file cannot be written.
     """
@@ -91,7 +98,9 @@ def record(
     written = lacking = 0
     seen: set[str] = set()
     try:
-        with fresh_file(path) as fresh, fresh.open("wb") as file:
+        with fresh_file(path) as fresh, _writer(fresh, packed=path.suffix == ".gz") as file:
+            header = {"model": model, "sampling": chosen.to_json(), **(settings or {})}
+            file.write(orjson.dumps({HEADER: header}, option=orjson.OPT_APPEND_NEWLINE))
             for request in requests:
                 hashed = request_hash(request, model, chosen)
                 if hashed in seen:
@@ -106,6 +115,31 @@ def record(
     except OSError as error:
         raise ModelError(f"cannot write {path}: {error.strerror or error}") from error
     return written, lacking
+
+
+@contextmanager
+def _writer(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
+    """The file to write, packed where asked: without a name or time in it, so that equal answers make equal files."""
+    with path.open("wb") as plain:
+        if not packed:
+            yield plain
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0) as file:
+            yield cast(IO[bytes], file)
+
+
+def settings_of(path: Path) -> Mapping[str, Any]:
+    """How a recording's answers were asked for, as its first line says: `model`, `sampling`, `showing`; empty where it
+    says nothing. Raises ModelError where it cannot be read."""
+    try:
+        with open_answers(path) as file:
+            first = orjson.loads(file.readline() or b"null")
+    except UNREADABLE as error:
+        raise ModelError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    except orjson.JSONDecodeError:
+        return {}
+    told = first.get(HEADER) if isinstance(first, dict) else None
+    return told if isinstance(told, dict) else {}
 
 
 def _line(hashed: str, model: str, criterion: str, completion: Completion) -> bytes:

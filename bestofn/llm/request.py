@@ -35,6 +35,24 @@ class Sampling(NamedTuple):
     """None leaves it to the server; `none`, `low`, `medium`, `high` where the server knows them."""
     extra: Mapping[str, Any] = {}
     """Further body fields, sent as they stand, such as {"chat_template_kwargs": {"enable_thinking": False}}."""
+    held_by: str = ""
+    """The server's field that holds an answer to its form, one of `bestofn.llm.form.FIELDS`; '' to trust the model."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data: what goes into hashes and recordings. A field that came later stands in it only where it is
+        used, so that earlier answers are found again."""
+        told = {"temperature": self.temperature, "effort": self.reasoning_effort, "extra": dict(self.extra)}
+        return {**told, **({"held_by": self.held_by} if self.held_by else {})}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Sampling:
+        """What `to_json` gave."""
+        return cls(
+            float(stored.get("temperature", 1.0)),
+            stored.get("effort"),
+            stored.get("extra") or {},
+            str(stored.get("held_by", "")),
+        )
 
 
 @dataclass(frozen=True)
@@ -55,6 +73,8 @@ class Request:
     """What it is asked about, for reports. Not in the hash."""
     max_output_tokens: int = 1024
     """Upper limit of the answer, reasoning included."""
+    words: tuple[str, ...] = field(default=(), compare=False)
+    """Where a tag holds a list of words instead of a letter: which. The messages name them; not in the hash."""
     id: str = field(default="", compare=False)
     """The caller's own name for the request. Not in the hash."""
 
@@ -98,9 +118,9 @@ def request_hash(request: Request, model: str, sampling: Sampling | None = None)
     Recordings and batch files are keyed by it; the cache adds the server and the logprob mode (`answer_key`).
     """
     chosen = sampling or Sampling()
-    rest = {"model": model, "temperature": chosen.temperature, "effort": chosen.reasoning_effort}
-    rest["extra"] = dict(chosen.extra)
-    settings = json.dumps(rest, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode("ascii")
+    settings = json.dumps(
+        {"model": model, **chosen.to_json()}, ensure_ascii=True, separators=(",", ":"), sort_keys=True
+    ).encode("ascii")
     return hashlib.blake2b(request.digest + settings, digest_size=16).hexdigest()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from bestofn.llm.accounts import Account
 from bestofn.llm.letters import LetterScore, State
 from bestofn.llm.request import Request
+from bestofn.llm.taken import Taken
 
 ALWAYS = 20
 """Answers of one criterion from which on one letter for all of them is worth a warning."""
@@ -23,6 +24,8 @@ class RunSummary:
         """Scores that are not ok, by state and reason."""
         self.example: dict[str, str] = {}
         """The first sentence that came with each reason."""
+        self.taken: dict[tuple[int, str], Taken] = defaultdict(Taken)
+        """What the answers took, by place of the method that asked and by criterion."""
         self._letters: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, request: Request, scores: Mapping[str, LetterScore]) -> None:

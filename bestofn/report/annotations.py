@@ -6,11 +6,14 @@ from one is escaped, and the lines that people are shown beside these never begi
 
 from __future__ import annotations
 
+from bestofn.report.html_text import one_line
 from bestofn.report.junit import headline
 from bestofn.verdict import Answer, ScoreReport, Verdict
 
 MOST = 10
 """Annotations of one kind that GitHub shows for a step."""
+TITLE = 200
+"""Characters of a title."""
 
 
 def data(text: str) -> str:
@@ -31,7 +34,7 @@ def workflow_commands(report: ScoreReport) -> list[str]:
         found = [result for result in report.results if result.verdict is answer]
         lines += [_annotation(result, level) for result in found[:MOST]]
     lines += [
-        f"::warning title={property_value(f'worse: {change.trajectory}')}::{data('; '.join(change.worse))}"
+        f"::warning title={_title(f'worse: {change.trajectory}')}::{data('; '.join(change.worse))}"
         for change in report.changes
         if change.worse
     ]
@@ -45,5 +48,9 @@ def _annotation(result: Verdict, level: str) -> str:
     if quotes:
         place = quotes[0].file, quotes[0].line
         said += f"\nstep {quotes[0].step}: {quotes[0].text}"
-    title = property_value(f"{result.verdict}: {result.key}")
+    title = _title(f"{result.verdict}: {result.key}")
     return f"::{level} file={property_value(place[0])},line={place[1]},title={title}::{data(said)}"
+
+
+def _title(text: str) -> str:
+    return property_value(one_line(text, TITLE))

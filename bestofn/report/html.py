@@ -6,7 +6,6 @@ the page shows. Everything that comes from a recording is escaped by the templat
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,18 +20,20 @@ from bestofn.evaluation import evaluate as measure
 from bestofn.featurize.extract import Extractor, catalogue
 from bestofn.featurize.feature import Feature, Kind
 from bestofn.featurize.reading import Reading
+from bestofn.judged import Cost, judge_selectors, selector_costs
 from bestofn.pool import Pool
 from bestofn.report.html_bodies import Body, Kept, fitted, kept
 from bestofn.report.html_codes import CodeFigures, code_figures
 from bestofn.report.html_differences import run_of
 from bestofn.report.html_evidence import Evidence
 from bestofn.report.html_page import render
-from bestofn.report.html_tasks import Seen, TaskView, judge_columns, task_views, within_tasks
+from bestofn.report.html_tasks import Seen, TaskView, task_views, within_tasks
 from bestofn.report.html_text import one_line, visible
-from bestofn.report.plots import Plot, codes_plot, gap_plot, null_plot, within_plot
+from bestofn.report.plots import Plot, codes_plot, null_plot, within_plot
+from bestofn.report.plots_cost import cost_plot, gap_plot
 from bestofn.scoring import OnProgress, Scoring, score_pool
 from bestofn.selection import Selection, select
-from bestofn.selector import BASELINES, Selector
+from bestofn.selector import Selector
 from bestofn.table import FeatureTable
 from bestofn.trajectory import EndingState
 
@@ -64,8 +65,8 @@ class Report:
     labels: bool
     """Whether outcomes are known and shown."""
     problems: Mapping[str, int]
-    costs: Mapping[str, float]
-    """Dollars of model calls a task, by row of the evaluation; NaN where they were not recorded."""
+    costs: Mapping[str, Cost]
+    """What the scores that each row of the evaluation reads take of a model; empty where no model was asked."""
     about: Mapping[str, Any]
     """What the foot of the page says: version, hashes, seed."""
 
@@ -76,6 +77,7 @@ class Report:
             return ()
         drawn = (
             gap_plot(self.evaluation, self.costs),
+            cost_plot(self.evaluation, self.costs),
             null_plot(self.evaluation),
             within_plot(within_tasks(self.table, self.selection), self.selection.selector),
             codes_plot(self.codes),
@@ -147,8 +149,9 @@ def report(
     features = _features(rows, banks)
     selection = select(rows, selector)
     shown = selection.only(task) if task is not None else selection
-    extra = (selector,) if isinstance(selector, Selector) else ()
-    evaluation = measure(rows, null=null, seed=seed, extra=extra) if labelled else None
+    judges = judge_selectors(rows)
+    extra = (*judges, *((selector,) if isinstance(selector, Selector) else ()))
+    evaluation = measure(rows, null=null, seed=seed, extra=extra, on_progress=on_progress) if labelled else None
     found = _second_pass(pool, rows, features, {pick.task for pick in shown.tasks}, on_progress)
     fired = [_by_code(found.seen[str(t), str(a)]) for t, a in zip(rows.tasks, rows.trajectories, strict=True)]
     directions = {feature.name: feature.direction for feature in features}
@@ -162,7 +165,7 @@ def report(
         bodies=found.bodies,
         labels=labelled,
         problems=scoring.counts,
-        costs=_costs(rows, evaluation),
+        costs=selector_costs(rows, evaluation, extra) if evaluation is not None and judges else {},
         about=_about(rows, seed, labels),
     )
 
@@ -238,17 +241,6 @@ def _learned(selector: str | Selector, evaluation: Evaluation | None) -> tuple[s
     if isinstance(selector, Selector):
         return selector.columns
     return evaluation.selected if evaluation is not None else ()
-
-
-def _costs(table: FeatureTable, evaluation: Evaluation | None) -> dict[str, float]:
-    """Dollars of model calls a task, by row: nothing for rules, and for what was fitted what the judge's columns cost.
-
-    Tables of judged pools do not say what the judging cost, so that there it is not known.
-    """
-    judged = judge_columns(table)
-    if evaluation is None or not judged:
-        return {}
-    return {row.selector: 0.0 if row.selector in BASELINES else math.nan for row in evaluation.rows}
 
 
 def _about(table: FeatureTable, seed: int, labels: bool) -> dict[str, str]:

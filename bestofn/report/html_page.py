@@ -12,6 +12,7 @@ from bestofn.report.html_evidence import code_name
 from bestofn.report.html_svg import svg
 from bestofn.report.html_tasks import FLAGS
 from bestofn.report.html_text import count, number, one_line, visible
+from bestofn.report.plots_cost import cost_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -55,7 +56,7 @@ def _environment() -> Environment:
         loader=FunctionLoader(_file), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        number=number, visible=visible, percent=_percent, points=_points, code=code_name, line=one_line
+        number=number, visible=visible, percent=_percent, points=_points, code=code_name, line=one_line, cost=cost_words
     )
     environment.globals.update(count=count)
     return environment

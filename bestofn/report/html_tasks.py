@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestofn.judged import model_columns
 from bestofn.metrics import Ints, rows_by_task
 from bestofn.report.html_differences import Parting, Run, parting
 from bestofn.report.html_evidence import CodeName, Fired, code_name
@@ -131,12 +132,6 @@ def within_tasks(table: FeatureTable, selection: Selection) -> tuple[WithinTask,
     return tuple(found)
 
 
-def judge_columns(table: FeatureTable) -> tuple[str, ...]:
-    """The table's columns that a model was asked for."""
-    named = {name for run in table.about.get("judge", ()) for name in run.get("states", {})}
-    return tuple(column for column in table.columns if column in named)
-
-
 def _view(
     anchor: str,
     table: FeatureTable,
@@ -227,7 +222,7 @@ def _missing(table: FeatureTable, rows: Ints, scored: Sequence[str]) -> bool:
     """True where a score lacks something: an empty recording, a model's answer, or what is known of a sibling."""
     if table.empty[rows].any():
         return True
-    if any(np.isnan(table.column(column)[rows]).any() for column in judge_columns(table)):
+    if any(np.isnan(table.column(column)[rows]).any() for column in model_columns(table)):
         return True
     unknown = [np.isnan(table.column(column)[rows]) for column in scored if column in table.columns]
     return any(bool(column.any() and not column.all()) for column in unknown)

@@ -1,10 +1,12 @@
-"""Verdicts as JUnit XML: a test case a trajectory, so that any pipeline shows them."""
+"""Verdicts as JUnit XML: a suite a file, a test case a trajectory, so that any pipeline shows them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from xml.etree import ElementTree as XML
 
+from bestofn.report.html_text import one_line, visible
 from bestofn.verdict import UNSURE, Answer, ScoreReport, Verdict
 
 _ILLEGAL = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -12,41 +14,66 @@ _ILLEGAL = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def legal(text: str) -> str:
-    """Text of a recording as XML can hold it: a character that it cannot becomes U+FFFD."""
-    return _ILLEGAL.sub("\ufffd", text)
+    """Text of a recording as XML can hold it: what hides or turns text stands as its number, the rest as U+FFFD."""
+    return _ILLEGAL.sub("\ufffd", visible(text))
 
 
 def junit(report: ScoreReport) -> str:
-    """The XML of a report.
+    """The XML of a report, a suite a file, in the form that strict readers such as Jenkins take.
 
     A fail is a failure; an unsure is a failure under the policy that makes it one, and else a skipped case that says
     why; a file that could not be read is an error.
     """
-    cases = [_case(result) for result in report.results] + [_unreadable(problem) for problem in report.problems]
+    by_file: dict[str, list[XML.Element]] = {}
+    for result in report.results:
+        by_file.setdefault(result.file, []).append(_case(result))
+    # A file's name stands at its suite: a test case has no attribute for it that all readers take.
+    suites = [_suite(report, file, cases, {"file": _name(file)}) for file, cases in by_file.items()]
+    if report.problems:
+        suites.append(_suite(report, UNREADABLE, [_unreadable(problem) for problem in report.problems], {}))
+    cases = [case for suite in suites for case in suite.iter("testcase")]
+    figures = _figures(cases)
+    del figures["skipped"]
+    root = XML.Element("testsuites", {"name": "bestofn score", **figures})
+    root.extend(suites)
+    XML.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + XML.tostring(root, encoding="unicode") + "\n"
+
+
+UNREADABLE = "unreadable input"
+NAME = 300
+"""Characters of a name at most."""
+
+
+def _name(text: str) -> str:
+    """A name of a recording: on one line, and never empty, since readers refuse that."""
+    return legal(one_line(text, NAME)) or "(no name)"
+
+
+def _figures(cases: Sequence[XML.Element]) -> dict[str, str]:
     counts = {kind: sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error", "skipped")}
-    figures = {
+    return {
         "tests": str(len(cases)),
         "failures": str(counts["failure"]),
         "errors": str(counts["error"]),
         "skipped": str(counts["skipped"]),
         "time": "0",
     }
-    root = XML.Element("testsuites", {"name": "bestofn score", **figures})
-    suite = XML.SubElement(root, "testsuite", {"name": "bestofn score", **figures})
+
+
+def _suite(report: ScoreReport, name: str, cases: Sequence[XML.Element], where: dict[str, str]) -> XML.Element:
+    suite = XML.Element("testsuite", {"name": _name(name), **where, **_figures(cases)})
     properties = XML.SubElement(suite, "properties")
-    for name, value in (("selector", str(report.selector.get("name", ""))), *(("note", note) for note in report.notes)):
-        XML.SubElement(properties, "property", {"name": name, "value": legal(value)})
+    for key, value in (("selector", str(report.selector.get("name", ""))), *(("note", note) for note in report.notes)):
+        XML.SubElement(properties, "property", {"name": key, "value": legal(value)})
     suite.extend(cases)
-    XML.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + XML.tostring(root, encoding="unicode") + "\n"
+    return suite
 
 
 def _case(result: Verdict) -> XML.Element:
     case = XML.Element(
-        "testcase",
-        {"classname": legal(result.task or "score"), "name": legal(result.trajectory), "time": "0"},
+        "testcase", {"classname": _name(result.task or "score"), "name": _name(result.trajectory), "time": "0"}
     )
-    case.set("file", legal(result.file))
     said = headline(result)
     if result.verdict is Answer.FAIL or result.exit_code == UNSURE:
         kind = "below the bar" if result.verdict is Answer.FAIL else "unsure"
@@ -60,8 +87,8 @@ def _case(result: Verdict) -> XML.Element:
 
 
 def _unreadable(problem: str) -> XML.Element:
-    case = XML.Element("testcase", {"classname": "unreadable input", "name": legal(problem[:200]), "time": "0"})
-    XML.SubElement(case, "error", {"message": legal(problem), "type": "unreadable input"})
+    case = XML.Element("testcase", {"classname": UNREADABLE, "name": _name(problem), "time": "0"})
+    XML.SubElement(case, "error", {"message": legal(problem), "type": UNREADABLE})
     return case
 
 

@@ -14,13 +14,20 @@ MOST = 50
 """Trajectories that are shown in full; the table counts all."""
 LONGEST = 60_000
 """Characters of the whole: a comment on GitHub takes 65,536."""
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+WORD = 600
+"""Characters of one name or sentence."""
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]+")
 _MARKS = {Answer.PASS: "✅ pass", Answer.FAIL: "❌ fail", Answer.UNSURE: "❔ unsure"}
+
+
+def _clipped(text: str) -> str:
+    """A giant name is cut, with a word; a quote is never as long."""
+    return text if len(text) <= WORD else f"{text[:WORD]}\u2026 (+{len(text) - WORD:,} characters)"
 
 
 def code(text: str) -> str:
     """Text of a recording as a code span that also holds in a table."""
-    plain = _UNSAFE.sub(" ", text).strip() or " "
+    plain = _UNSAFE.sub(" ", _clipped(text)).strip() or " "
     # Inside a table a bar ends the cell even within a code span.
     plain = plain.replace("|", "\u2502")
     longest = max((len(run) for run in re.findall("`+", plain)), default=0)
@@ -31,7 +38,7 @@ def code(text: str) -> str:
 
 def words(text: str) -> str:
     """Our own sentences, which may name things of a recording: nothing in them is markup."""
-    plain = _UNSAFE.sub(" ", text)
+    plain = _UNSAFE.sub(" ", _clipped(text))
     return re.sub(r"([\\`*_{}\[\]<>()#!|~@&])", lambda m: f"&#{ord(m.group())};", plain)
 
 

@@ -5,9 +5,8 @@ What is a figure here is data about a pool: nothing comes from recordings but na
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,49 +53,6 @@ class WithinTask(NamedTuple):
     failing: tuple[float, ...]
 
 
-def gap_plot(result: Evaluation, costs: Mapping[str, float]) -> Plot | None:
-    """Gap recovered of every selector with its interval, against what it costs; None where the pool leaves no gap.
-
-    Parameters
-    ----------
-    costs
-        Dollars a task that each row's scores cost; NaN where that was not recorded.
-    """
-    figures = result.figures
-    gap = figures.oracle - figures.pass_at_1
-    rows = [row for row in result.rows if math.isfinite(row.gap_recovered)]
-    if not rows:
-        return None
-    rows.sort(key=lambda row: row.gap_recovered)
-    with drawing():
-        figure, axes = _figure(7.4, 0.9 + 0.27 * len(rows))
-        axes.axvline(0.0, color=SOFT, lw=0.9)
-        axes.axvline(1.0, color=SOFT, lw=0.9, ls=(0, (3, 3)))
-        for y, row in enumerate(rows):
-            colour = CHANCE if row.optimistic else PASS
-            if row.ci_vs_pass1 is not None:
-                axes.plot([end / gap for end in row.ci_vs_pass1], [y, y], color=colour, lw=1.4, solid_capstyle="butt")
-            face = PAPER if row.optimistic else colour
-            axes.plot([row.gap_recovered], [y], "o", ms=5.5, mfc=face, mec=colour, mew=1.4)
-        axes.set_yticks(range(len(rows)), [one_line(row.selector, 40) for row in rows])
-        axes.set_ylim(-0.6, len(rows) - 0.4)
-        axes.xaxis.set_major_formatter(_percent)
-        axes.set_xlabel("gap recovered: 0% is a random pick, 100% the best attempt of every task")
-        right = axes.secondary_yaxis("right")
-        right.set_yticks(range(len(rows)), [_dollars(costs.get(row.selector, 0.0)) for row in rows])
-        right.tick_params(length=0, labelcolor=SOFT)
-        right.spines["right"].set_visible(False)
-        axes.set_title("model cost a task", loc="right", fontsize=8.5, color=SOFT)
-        axes.grid(axis="x", color=RULE, lw=0.5)
-    free = all(costs.get(row.selector, 0.0) == 0.0 for row in rows)
-    caption = (
-        "Dots: share of the way from a random pick to the best attempt. Bars: 95% bootstrap interval of the paired "
-        "difference to a random pick. Hollow: optimistic, reported on labels that it was made with. "
-        + ("No row here asks a model, so none costs more than reading the recordings." if free else "")
-    )
-    return Plot("gap", "Gap recovered against cost", "Gap and cost", caption.strip(), figure)
-
-
 def null_plot(result: Evaluation) -> Plot | None:
     """What forward selection reports under shuffled labels, with the observed value; None without permutations."""
     shuffled = result.shuffled
@@ -114,7 +70,7 @@ def null_plot(result: Evaluation) -> Plot | None:
     width = max(1 / max(result.figures.n_tasks, 1), (high - low) / 30)
     bins = np.arange(low - width, high + 2 * width, width)
     with drawing():
-        figure, panels = _panels(7.4, 1.75 * len(shown) + 0.35, len(shown))
+        figure, panels = panels_of(7.4, 1.75 * len(shown) + 0.35, len(shown))
         for axes, (what, null, values) in zip(panels, shown, strict=True):
             axes.hist(values, bins=list(bins), color=RULE, edgecolor=PAPER, lw=0.4)
             axes.axvline(accuracy[null.selector], color=FAIL, lw=2.2)
@@ -123,7 +79,7 @@ def null_plot(result: Evaluation) -> Plot | None:
                 f"{what}: observed {accuracy[null.selector]:.1%}, p = {null.p_value:.3f}", loc="left", fontsize=9
             )
             axes.set_ylabel("shuffles")
-            axes.xaxis.set_major_formatter(_percent)
+            axes.xaxis.set_major_formatter(percent_tick)
         panels[-1].set_xlabel("accuracy over all tasks")
     caption = (
         f"Grey: accuracy of forward selection with labels shuffled within tasks, {shown[0][1].permutations} times. "
@@ -141,7 +97,7 @@ def codes_plot(codes: CodeFigures) -> Plot | None:
 
     most = int(max(codes.passing.max(), codes.failing.max()))
     with drawing():
-        figure, (left, right) = _panels(7.4, 2.9, 2, across=True, ratios=(2.3, 1))
+        figure, (left, right) = panels_of(7.4, 2.9, 2, across=True, ratios=(2.3, 1))
         for shift, values, colour, name, hatch in (
             (-0.2, codes.passing, PASS, "pass", ""),
             (0.2, codes.failing, FAIL, "fail", "////"),
@@ -163,7 +119,7 @@ def codes_plot(codes: CodeFigures) -> Plot | None:
         for x, share in enumerate(shares):
             right.text(x, share + 0.015, f"{share:.0%}", ha="center", va="bottom", color=INK)
         right.set_ylim(0, max(1.0, max(shares) + 0.1))
-        right.yaxis.set_major_formatter(_percent)
+        right.yaxis.set_major_formatter(percent_tick)
         right.set_ylabel("accuracy over swing tasks")
         right.set_title(f"p = {codes.p_value:.3f}", loc="left", fontsize=9)
     caption = (
@@ -185,7 +141,7 @@ def within_plot(tasks: Sequence[WithinTask], selector: str) -> Plot | None:
 
     shown = sorted(tasks, key=lambda task: (-pass_advantage(task), task.task))[-MOST_TASKS:]
     with drawing():
-        figure, axes = _figure(7.4, 1.0 + 0.235 * len(shown))
+        figure, axes = panel(7.4, 1.0 + 0.235 * len(shown))
         for y, task in enumerate(shown):
             axes.axhline(y, color=RULE, lw=0.6, zorder=0)
             for ranks, style, lift in ((task.failing, "x", -0.13), (task.passing, "o", 0.13)):
@@ -266,12 +222,13 @@ def drawing(salt: str = "bestofn") -> Iterator[None]:
         yield
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    figure, panels = _panels(width, height, 1)
+def panel(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure of one panel."""
+    figure, panels = panels_of(width, height, 1)
     return figure, panels[0]
 
 
-def _panels(
+def panels_of(
     width: float, height: float, n: int, *, across: bool = False, ratios: Sequence[float] | None = None
 ) -> tuple[Figure, list[Axes]]:
     """A figure of n panels, on no screen and kept by nobody but the caller."""
@@ -287,9 +244,6 @@ def _panels(
     return figure, list(axes.ravel())
 
 
-def _percent(share: float, _: object = None) -> str:
+def percent_tick(share: float, _: object = None) -> str:
+    """A share as an axis shows it."""
     return f"{share * 100:.0f}%"
-
-
-def _dollars(cost: float) -> str:
-    return "not known" if cost != cost else "$0" if cost == 0 else f"${cost:.2g}"

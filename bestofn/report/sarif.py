@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from bestofn.report.html_text import one_line, visible
+from bestofn.report.junit import NAME
 from bestofn.verdict import Answer, Fired, ScoreReport, Verdict
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -22,8 +25,8 @@ def sarif(report: ScoreReport) -> dict[str, Any]:
     fired = [(result, code) for result in report.results for code in result.codes]
     rules = {code.rule: code for _, code in fired}
     index = {rule: number for number, rule in enumerate(rules)}
-    notifications = [{"level": "error", "message": {"text": problem}} for problem in report.problems]
-    notifications += [{"level": "note", "message": {"text": note}} for note in report.notes]
+    notifications = [{"level": "error", "message": {"text": visible(problem)}} for problem in report.problems]
+    notifications += [{"level": "note", "message": {"text": visible(note)}} for note in report.notes]
     return {
         "$schema": SCHEMA,
         "version": VERSION,
@@ -44,7 +47,12 @@ def sarif(report: ScoreReport) -> dict[str, Any]:
                 "properties": {
                     "selector": report.selector.get("name", ""),
                     "verdicts": [
-                        {"file": r.file, "trajectory": r.trajectory, "verdict": str(r.verdict), r.score_name: r.score}
+                        {
+                            "file": visible(r.file),
+                            "trajectory": one_line(r.trajectory, NAME),
+                            "verdict": str(r.verdict),
+                            r.score_name: r.score,
+                        }
                         for r in report.results
                     ],
                 },
@@ -67,12 +75,13 @@ def _rule(code: Fired) -> dict[str, Any]:
 
 def _result(result: Verdict, code: Fired, index: int) -> dict[str, Any]:
     level = {Answer.FAIL: "error", Answer.UNSURE: "warning", Answer.PASS: "note"}[result.verdict]
-    said = f"{code.name.replace('_', ' ')}: told by {', '.join(code.features)} in {result.key}"
+    said = f"{code.name.replace('_', ' ')}: told by {', '.join(code.features)} in {one_line(result.key, NAME)}"
     region: dict[str, Any] = {"startLine": 1}
     file = result.file
     if code.quote is not None:
-        said += f"; step {code.quote.step}: \u201c{code.quote.text}\u201d"
-        file, region = code.quote.file, {"startLine": code.quote.line, "snippet": {"text": code.quote.text}}
+        words = visible(code.quote.text)
+        said += f"; step {code.quote.step}: \u201c{words}\u201d"
+        file, region = code.quote.file, {"startLine": code.quote.line, "snippet": {"text": words}}
     elif code.unquoted:
         said += f" ({code.unquoted})"
     return {
@@ -81,13 +90,18 @@ def _result(result: Verdict, code: Fired, index: int) -> dict[str, Any]:
         "level": level,
         "message": {"text": said},
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri(file)}, "region": region}}],
-        "partialFingerprints": {"bestofnAttempt/v1": f"{result.key}:{code.rule}"},
+        "partialFingerprints": {"bestofnAttempt/v1": _fingerprint(f"{result.key}:{code.rule}")},
         "properties": {"effect": code.effect, "verdict": str(result.verdict), result.score_name: result.score},
     }
+
+
+def _fingerprint(text: str) -> str:
+    """What is the same for one code of one attempt in every run, whatever its names hold."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def uri(file: str) -> str:
     """A path as SARIF names it: percent-encoded, forward slashes; absolute paths as file URIs."""
     path = PurePosixPath(file.replace("\\", "/"))
-    encoded = quote(path.as_posix(), safe="/")
+    encoded = quote(path.as_posix(), safe="/", errors="replace")
     return f"file://{encoded}" if path.is_absolute() else encoded

@@ -107,6 +107,16 @@ class Tournament:
         digest = hashlib.sha256("\x1f".join(shape).encode()).hexdigest()[:8]
         return f"llm_{self.name.replace('-', '_')}@{digest}"
 
+    def tight(self, n: int) -> bool:
+        """Two attempts stand in one prompt."""
+        return n > 1 and self.showing.tight(2)
+
+    def check(self, task: TaskRuns) -> None:
+        """Raises UsageError where the first two do not fit; what must be shown hardly differs between pairs."""
+        if len(task.runs) > 1:
+            for sees in dict.fromkeys(criterion.sees for criterion in self.criteria):
+                render_several(task.runs[:2], (0, 1), sees, self.showing)
+
     def columns(self) -> list[Column]:
         """One column: an attempt's wins a meeting."""
         column = Column(self.column)
