@@ -16,6 +16,8 @@ from bestofn.pool import Pool
 POOLS_VARIABLE = "BESTOFN_POOLS"
 """Environment variable: folders of pools, separated like PATH."""
 DEMO = "demo"
+ANSWERS = "answers.jsonl.gz"
+"""Name of a built-in pool's recorded answers of a model, beside the pool's folder."""
 """Name of the pool that ships with the package."""
 
 HOW_TO_ADD = (
@@ -73,6 +75,14 @@ def load_pool(path_or_name: str | os.PathLike[str], *, format: str | None = None
     raise PoolError(
         f"no pool '{given}': it is no path here, and the names there are: {known}. To add one, {HOW_TO_ADD}"
     )
+
+
+def recorded_answers(name: str) -> Path | None:
+    """The recorded answers that ship with a built-in pool; None where there are none, and for every other name."""
+    if name != DEMO:
+        return None
+    path = content_root("data") / DEMO / ANSWERS
+    return path if path.is_file() else None
 
 
 def entries() -> Iterator[Entry]:

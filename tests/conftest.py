@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,10 @@ from typing import Any
 import pytest
 
 from bestofn.trajectory import Coverage, Ending, Label, Origin, Step, Trajectory
+
+# A shell lets what it starts in the background ignore an interrupt, and every child inherits that: the tests of
+# interrupts would then wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.append(str(Path(__file__).parent))  # helper modules beside the tests, in importlib mode as well
 

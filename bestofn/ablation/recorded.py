@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bestofn.catalogue import DEMO
-from bestofn.content import content_root
+from bestofn import catalogue
 from bestofn.pool import Pool
-
-ANSWERS = "answers.jsonl"
-"""Name of the recording, beside the pool's folder."""
 
 
 def recorded_answers(pool: Pool) -> Path | None:
     """The answers that ship with a pool; None for a pool that is not built in, or comes without any."""
-    folder = content_root("data") / DEMO
-    if pool.root.resolve() != (folder / "pool").resolve():
-        return None
-    path = folder / ANSWERS
-    return path if path.is_file() else None
+    for entry in catalogue.entries():
+        if pool.root.resolve() == entry.path.resolve():
+            return catalogue.recorded_answers(entry.name)
+    return None

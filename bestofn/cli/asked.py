@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -59,7 +59,8 @@ class Asked:
         typer.Option(
             "--replay",
             metavar="FILE",
-            help="Score from recorded answers alone, without a server or key; an answer not in it is missing.",
+            help="Score from recorded answers alone, without a server or key; an answer not in it is missing. 'demo' "
+            "stands for those that ship with the demo pool.",
             show_default=False,
         ),
     ] = None
@@ -180,8 +181,6 @@ class Asked:
 
     def pool(self, name: str, format: str | None) -> Pool:
         """The pool that is asked about."""
-        from dataclasses import replace
-
         from bestofn.catalogue import load_pool
 
         return replace(load_pool(name, format=format), like=self.task)
@@ -194,8 +193,6 @@ class Asked:
 
     def showing(self) -> Showing:
         """How runs are shown: as asked for, else as in the recording that is replayed."""
-        from dataclasses import replace
-
         from bestofn.judge.showing import Showing
 
         base = Showing.from_json(self._recorded().get("showing") or {})
@@ -289,6 +286,10 @@ def sharing_options(command: Callable[..., None], *, without: Collection[str] = 
 
     def run(**given: Any) -> None:
         asked = Asked(**{name: given.pop(name) for name in names})
+        if asked.replay is not None and not asked.replay.exists():
+            from bestofn.catalogue import recorded_answers
+
+            asked = replace(asked, replay=recorded_answers(str(asked.replay)) or asked.replay)
         command(**given, asked=asked)
 
     parameters = [*kept, *shared]
