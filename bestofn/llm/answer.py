@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 KEPT_TOKENS = 12
 """Tokens from a tag's end whose alternatives are stored; elsewhere only the chosen token is."""
+_LETTER = re.compile(rb"[A-Za-z]")
 
 
 class Reason(StrEnum):
@@ -145,15 +146,18 @@ class Completion:
         """The same answer with alternatives kept only where a letter may stand.
 
         Twenty alternatives for every token of a long answer would fill the cache with what no score reads. Kept
-        are `KEPT_TOKENS` tokens from the end of each tag, or the last ones where no tag stands.
+        are the tokens from the end of each opening tag to the first that holds a letter, `KEPT_TOKENS` at most, or the
+        last ones where no tag stands.
         """
         stream = b"".join(token.token for token in self.logprobs)
         ends = list(accumulate(len(token.token) for token in self.logprobs))
         keep: set[int] = set()
         for tag in tags:
-            for match in re.finditer(rb"(?i)" + re.escape(tag.encode()) + rb"\s*>", stream):
+            for match in re.finditer(rb"(?i)(?<!/)" + re.escape(tag.encode()) + rb"\s*>", stream):
                 closing = bisect_left(ends, match.end())
-                keep.update(range(closing, closing + KEPT_TOKENS))
+                letter = _LETTER.search(stream, match.end())
+                last = bisect_right(ends, letter.start()) if letter else len(ends)
+                keep.update(range(closing, min(last + 1, closing + KEPT_TOKENS)))
         if not keep:
             keep.update(range(len(ends) - KEPT_TOKENS, len(ends)))
         kept = tuple(t if i in keep else t._replace(top=()) for i, t in enumerate(self.logprobs))

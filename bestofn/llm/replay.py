@@ -19,6 +19,9 @@ from bestofn.llm.batch import HEADER, UNREADABLE, hash_of, open_answers, read_an
 from bestofn.llm.cache import Cache
 from bestofn.llm.request import Group, Request, Sampling, request_hash
 
+DECIMALS = 5
+"""Of recorded log-probabilities: the scores of a replay are those of the run to about as many."""
+
 
 class Replay:
     """Recorded answers in the place of a server; what was not recorded is missing."""
@@ -110,7 +113,7 @@ def record(
                 if completion is None:
                     lacking += 1
                     continue
-                file.write(_line(hashed, model, request.criterion, completion))
+                file.write(_line(hashed, model, request.criterion, completion.trimmed(request.tags)))
                 written += 1
     except OSError as error:
         raise ModelError(f"cannot write {path}: {error.strerror or error}") from error
@@ -126,6 +129,15 @@ def _writer(path: Path, *, packed: bool) -> Iterator[IO[bytes]]:
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=plain, mtime=0) as file:
             yield cast(IO[bytes], file)
+
+
+def _rounded(value: Any) -> Any:
+    """Plain data with log-probabilities of `DECIMALS` decimals: their noise would be most of a recording."""
+    if isinstance(value, float):
+        return round(value, DECIMALS)
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return {name: _rounded(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def settings_of(path: Path) -> Mapping[str, Any]:
@@ -147,7 +159,7 @@ def _line(hashed: str, model: str, criterion: str, completion: Completion) -> by
     line: dict[str, Any] = {"request_hash": hashed, "model": model}
     if criterion:
         line["criterion"] = criterion
-    line["completion"] = completion.to_json()
+    line["completion"] = _rounded(completion.to_json())
     return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
 
 
