@@ -67,7 +67,7 @@ def select(
     selector fitted on the other tasks; the line `policy` says which selector was used and why. Equal scores share the
     pick.
 
-    Example: bestofn select --pool demo --task 'git-*'
+    Example: bestofn select --pool demo --task 'git_*'
     """
     from bestofn.cli.output import to_csv, to_json, write
     from bestofn.cli.reading import Reading
