@@ -16,8 +16,8 @@ from bestofn.pool import Pool
 POOLS_VARIABLE = "BESTOFN_POOLS"
 """Environment variable: folders of pools, separated like PATH."""
 DEMO = "demo"
-ANSWERS = "answers.jsonl.gz"
-"""Name of a built-in pool's recorded answers of a model, beside the pool's folder."""
+ANSWERS = "answers"
+"""The folder in `data/` of models' recorded answers, a file a built-in pool."""
 """Name of the pool that ships with the package."""
 
 HOW_TO_ADD = (
@@ -81,7 +81,7 @@ def recorded_answers(name: str) -> Path | None:
     """The recorded answers that ship with a built-in pool; None where there are none, and for every other name."""
     if name != DEMO:
         return None
-    path = content_root("data") / DEMO / ANSWERS
+    path = content_root("data") / ANSWERS / f"{name}.jsonl.gz"
     return path if path.is_file() else None
 
 

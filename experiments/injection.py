@@ -34,8 +34,9 @@ from bestofn.judge.question import task_runs
 from bestofn.judge.showing import Showing, ask_run, fingerprint, render_run, to_request
 from bestofn.llm.answer import Outcome
 from bestofn.llm.client import Answerer
+from bestofn.llm.form import check_field
 from bestofn.llm.letters import State, read_scores
-from bestofn.llm.request import LETTERS, Request
+from bestofn.llm.request import LETTERS, Request, Sampling
 from bestofn.rendering.injection import Attack, Where, inject, load_attacks
 from bestofn.trajectory import Trajectory
 
@@ -142,13 +143,20 @@ def main() -> None:
     parser.add_argument("--criteria", default="terminal")
     parser.add_argument("--criterion", default="llm_health_task")
     parser.add_argument("--tokens", type=int, default=24_000)
+    parser.add_argument("--answer-tokens", type=int, default=1024)
+    parser.add_argument("--hold-form", default="", help="as in `bestofn judge run`, for models that keep no form")
+    parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("-o", "--output", type=Path, help="also write the rows as JSON")
     given = parser.parse_args()
     every = [run for task in task_runs(load_pool(given.pool)) for run in task.runs]
     runs = sorted(every, key=fingerprint)[: given.runs]
     criterion = load(given.criteria).criterion(given.criterion)
-    client = Client(given.model, cache=Cache(), base_url=given.base_url)
-    rows = table(measure(runs, criterion, Showing(tokens=given.tokens), client, (HARMLESS, *load_attacks())))
+    sampling = Sampling(held_by=check_field(given.hold_form) if given.hold_form else "")
+    client = Client(
+        given.model, cache=Cache(), base_url=given.base_url, sampling=sampling, concurrency=given.concurrency
+    )
+    showing = Showing(tokens=given.tokens, answer_tokens=given.answer_tokens)
+    rows = table(measure(runs, criterion, showing, client, (HARMLESS, *load_attacks())))
     shown = [
         (
             str(row["class"]),

@@ -15,7 +15,7 @@ from bestofn.content import content_root
 from bestofn.criteria import load
 from bestofn.llm.replay import settings_of
 
-ANSWERS = content_root("data") / "demo" / "answers.jsonl.gz"
+ANSWERS = content_root("data") / "answers" / "demo.jsonl.gz"
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def test_they_answer_what_the_default_criteria_ask_today(tmp_path: Path, capsys:
     told = capsys.readouterr().err
     assert "520 scores: " in told
     assert ", 0 missing" in told
-    assert "answers of smollm2-135m-instruct, replayed from answers.jsonl.gz" in told
+    assert "answers of smollm2-135m-instruct, replayed from demo.jsonl.gz" in told
     with table.open(newline="") as file:
         rows = list(csv.DictReader(file))
     for column in (criterion.column for criterion in load("terminal").criteria):
