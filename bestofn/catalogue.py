@@ -16,9 +16,9 @@ from bestofn.pool import Pool
 POOLS_VARIABLE = "BESTOFN_POOLS"
 """Environment variable: folders of pools, separated like PATH."""
 DEMO = "demo"
+"""Name of the pool that ships with the package."""
 ANSWERS = "answers"
 """The folder in `data/` of models' recorded answers, a file a built-in pool."""
-"""Name of the pool that ships with the package."""
 
 HOW_TO_ADD = (
     "give its path, register it with `bestofn pools add NAME PATH`, or set BESTOFN_POOLS to a folder of pools as "

@@ -29,28 +29,36 @@ class Pool:
     like: str = ""
     """Only tasks whose name fits this pattern, such as `git-*`; '' for all."""
 
-    def wants(self, task: str) -> bool:
-        """Whether a task of this name belongs to what was asked for."""
-        return not self.like or fnmatchcase(task, self.like)
-
     def stream(self, on_problem: OnProblem | None = None) -> Iterator[Trajectory]:
         """Every attempt with its steps in memory, one at a time, in path order.
 
         Copies of one attempt are left out. What goes wrong goes to `on_problem`.
         """
-        from bestofn.readers.registry import read_source, sources
+        from bestofn.readers.registry import sources
 
         tell = on_problem or (lambda problem: None)
         seen = Seen()
         for source in sources(self.root, self.format):
-            for format_name, found in read_source(source, self.format):
+            for found in self.found(source):
                 if isinstance(found, Problem):
                     tell(found)
-                elif self.wants(found.task):
-                    trajectory = assemble(found, source, format_name)
-                    admitted = seen.admit(trajectory, tell, empty=is_empty(trajectory))
-                    if admitted is not None:
-                        yield admitted
+                    continue
+                admitted = seen.admit(found, tell, empty=is_empty(found))
+                if admitted is not None:
+                    yield admitted
+
+    def found(self, source: Source) -> Iterator[Trajectory | Problem]:
+        """What one source holds, in order: attempts at tasks that were asked for, under their own names, and problems.
+
+        Copies are among them: they can be known only beside the other sources.
+        """
+        from bestofn.readers.registry import read_source
+
+        for format_name, item in read_source(source, self.format):
+            if isinstance(item, Problem):
+                yield item
+            elif not self.like or fnmatchcase(item.task, self.like):
+                yield assemble(item, source, format_name)
 
     @cached_property
     def _index(self) -> tuple[tuple[Task, ...], tuple[Problem, ...]]:

@@ -13,10 +13,10 @@ from bestofn import beside
 from bestofn.errors import FormatError, PoolError, UsageError
 from bestofn.featurize.extract import Extractor, Row
 from bestofn.featurize.feature import FeatureFunction
-from bestofn.pool import Pool, Seen, assemble, count_problems
+from bestofn.pool import Pool, Seen, count_problems
 from bestofn.readers.draft import Source
 from bestofn.readers.problem import Problem, ProblemKind
-from bestofn.readers.registry import read_source, sources
+from bestofn.readers.registry import sources
 from bestofn.table import FeatureTable
 from bestofn.trajectory import Trajectory
 
@@ -150,14 +150,11 @@ def _read_chunk(pool: Pool, extractor: Extractor, chunk: Sequence[Source]) -> li
     """What some sources hold, in order, in a process of its own."""
     found: list[_Found | Problem] = []
     for source in chunk:
-        for format_name, item in read_source(source, pool.format):
+        for item in pool.found(source):
             if isinstance(item, Problem):
                 found.append(item)
-                continue
-            if not pool.wants(item.task):
-                continue
-            trajectory = assemble(item, source, format_name)
-            found.append(_Found(replace(trajectory, body=None, instruction=""), extractor.row(trajectory)))
+            else:
+                found.append(_Found(replace(item, body=None, instruction=""), extractor.row(item)))
     return found
 
 
