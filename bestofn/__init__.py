@@ -57,9 +57,12 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """The public names, each imported when first used, so that importing bestofn costs nothing."""
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("bestofn")
+        try:
+            return version("bestofn")
+        except PackageNotFoundError:
+            return "(not installed)"
     if name in _HOMES:
         from importlib import import_module
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bestofn import criteria
+from bestofn import __version__, criteria
 from bestofn.content import content_root, find
+from bestofn.criteria_file import emit, one_line
 from bestofn.errors import ContentError
 from bestofn.featurize import bank
 from bestofn.taxonomy import AXES, Code, Taxonomy, normalise
@@ -115,8 +115,8 @@ def signatures() -> list[Signature]:
 
 def describe(code: Code) -> str:
     """A code as a prompt shows it, on one line: id, name, what goes wrong, when it counts and when not."""
-    role = f" ({_line(code.applies_to_role)})" if code.applies_to_role.strip() else ""
-    parts = [f"{code.id} {_line(code.name)}{role}: {_sentence(code.description)}"]
+    role = f" ({one_line(code.applies_to_role)})" if code.applies_to_role.strip() else ""
+    parts = [f"{code.id} {one_line(code.name)}{role}: {_sentence(code.description)}"]
     if code.when_to_use.strip():
         parts.append(f"Counts when: {_sentence(code.when_to_use)}")
     if code.when_not_to_use.strip():
@@ -133,36 +133,31 @@ def _criteria(taxonomy: Taxonomy, base: str | os.PathLike[str]) -> str:
     if wrong := criteria.problems(path):
         raise ContentError("\n".join(wrong))
     _, parts = criteria.sections(path.read_text(encoding="utf-8-sig"))
-    blocks = [
-        f"# Criteria for {_line(taxonomy.title)}",
-        "What an LLM is asked about runs of this kind. Read it, edit it, and prove it with `bestofn check`: a changed\n"
-        "word makes another criterion, with another column.",
-        f"- taxonomy: {_line(taxonomy.name)} {taxonomy.digest}\n- compiled by: bestofn {_version()}",
-    ]
+    kept = []
     for section in parts:
         axis = section.name.removeprefix("prosecutor_").upper()
         if axis not in AXES:
-            keys = "".join(f"- {key}: {value}\n" for key, value in section.keys)
-            blocks += [f"## {section.name}", *([keys.rstrip()] if keys else []), section.template]
+            kept.append(section)
         elif codes := taxonomy.axis(axis):
             listed = "\n".join(f"- {describe(code)}" for code in codes)
-            blocks += [
-                f"## llm_{section.name}",
-                "- kind: pointwise\n- sees: whole",
-                section.template.replace("{{codes}}", listed),
-            ]
-    return "\n\n".join(blocks) + "\n"
+            template = section.template.replace("{{codes}}", listed)
+            kept.append(
+                section._replace(
+                    name=f"llm_{section.name}", keys=(("kind", "pointwise"), ("sees", "whole")), template=template
+                )
+            )
+    return emit(
+        kept,
+        title=f"Criteria for {taxonomy.title}",
+        about="What an LLM is asked about runs of this kind. Read it, edit it, and prove it with `bestofn check`: a "
+        "changed\nword makes another criterion, with another column.",
+        taxonomy=f"{taxonomy.name} {taxonomy.digest}",
+    )
 
 
 def _sentence(text: str) -> str:
-    line = _line(text)
+    line = one_line(text)
     return line if line.endswith((".", "!", "?")) else f"{line}."
-
-
-def _line(text: str) -> str:
-    """A taxonomy's text as our files can hold it: one line, no control characters, no braces that mean something."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
-    return " ".join(re.sub(r"([{}])(?=\1)", r"\1 ", printable).split())
 
 
 # Features
@@ -180,12 +175,12 @@ def _features(taxonomy: Taxonomy, found: Sequence[tuple[Signature, Sequence[Code
             known = functions.setdefault(name, [])
             known += [code for code in codes if code not in known]
     lines = [
-        f"# Draft features for {_line(taxonomy.title)}: taxonomy {_line(taxonomy.name)} {taxonomy.digest}, "
-        f"bestofn {_version()}.",
+        f"# Draft features for {one_line(taxonomy.title)}: taxonomy {one_line(taxonomy.name)} {taxonomy.digest}, "
+        f"bestofn {__version__}.",
         "# Each is here because a code's name suggests it. Nothing was measured: read the patterns, try them on your",
         "# runs, add examples from them, drop what does not fit, then prove the file with `bestofn check`.",
         "",
-        f"description = {_quoted(f'draft: structural signs of the failures in {_line(taxonomy.title)}')}",
+        f"description = {_quoted(f'draft: structural signs of the failures in {one_line(taxonomy.title)}')}",
         "functions = [",
         *(f"  {_quoted(name)},  # {_listed(codes)}" for name, codes in functions.items()),
         "]",
@@ -196,7 +191,7 @@ def _features(taxonomy: Taxonomy, found: Sequence[tuple[Signature, Sequence[Code
     without = [code for code in taxonomy.codes if not any(code in codes for _, codes in found)]
     if without:
         lines += ["", "# Codes that leave no sign in the structure of a run; criteria.md asks about them:"]
-        lines += [f"#   {code.id} {_line(code.name)}" for code in without]
+        lines += [f"#   {code.id} {one_line(code.name)}" for code in without]
     return "\n".join(lines) + "\n"
 
 
@@ -219,7 +214,7 @@ def _quoted(text: str) -> str:
 
 
 def _listed(codes: Sequence[Code]) -> str:
-    return ", ".join(f"{code.id} {_line(code.name)}" for code in codes)
+    return ", ".join(f"{code.id} {one_line(code.name)}" for code in codes)
 
 
 # What to do next
@@ -235,15 +230,15 @@ def _readme(
     _, parts = criteria.sections(files[CRITERIA_FILE])
     asked = [part.name for part in parts if part.name not in criteria.PARTS]
     signed = {code.id for _, codes in found for code in codes}
-    named = f"`{_line(taxonomy.name)}` {taxonomy.digest}, status {_line(taxonomy.status) or 'not stated'}"
+    named = f"`{one_line(taxonomy.name)}` {taxonomy.digest}, status {one_line(taxonomy.status) or 'not stated'}"
     steps = [
         f"Read `{CRITERIA_FILE}`. Drop codes that do not fit your runs, sharpen those that do. A changed word makes\n"
         "   another criterion, with another column.",
         "Prove what you edited: `bestofn check FILE`. Then give the files by their paths.",
     ]
     blocks = [
-        f"# Compiled from {_line(taxonomy.title)}",
-        f"Taxonomy {named}, {len(taxonomy.codes)} codes; compiled by bestofn {_version()}.\n"
+        f"# Compiled from {one_line(taxonomy.title)}",
+        f"Taxonomy {named}, {len(taxonomy.codes)} codes; compiled by bestofn {__version__}.\n"
         "These are drafts: nothing runs until you give a file by its path.",
         f"- `{CRITERIA_FILE}` asks {', '.join(f'`{name}`' for name in asked)}.",
     ]
@@ -267,13 +262,3 @@ def _readme(
     ]
     blocks.append("\n".join(["What to do next:", *(f"{number}. {step}" for number, step in enumerate(steps, 1))]))
     return "\n\n".join(blocks) + "\n"
-
-
-def _version() -> str:
-    """The installed version; '(checkout)' where it runs without being installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("bestofn")
-    except PackageNotFoundError:
-        return "(checkout)"

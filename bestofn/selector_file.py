@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bestofn import __version__
 from bestofn.errors import ContentError
 from bestofn.fresh_file import fresh_file
 from bestofn.probability_file import probability_content, read_probability
@@ -51,7 +52,7 @@ def to_content(selector: Selector, created_by: str) -> dict[str, Any]:
     """What stands in the file, in the order in which it stands there."""
     content = {
         "format": FORMAT,
-        "bestofn": _version(),
+        "bestofn": __version__,
         "created_by": created_by,
         "name": selector.name,
         "gate": selector.gate,
@@ -124,16 +125,6 @@ def _term(term: Term) -> dict[str, Any]:
     """A term without what goes without saying."""
     content = term._asdict()
     return content if term.missing != "middle" else {key: content[key] for key in ("column", "weight")}
-
-
-def _version() -> str:
-    """This package's version; 'unknown' where it runs without being installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("bestofn")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 TERM: dict[str, Check] = {"column": column, "weight": number, "missing": _place}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
+from bestofn import criteria_file
 from bestofn.ablation.arm import Lacking
 from bestofn.compiler import describe
 from bestofn.criteria import CriteriaSet, Section, sections
@@ -143,15 +143,8 @@ def preamble_of(text: str) -> str:
 
 def emit(parts: Iterable[Section], *, title: str, taxonomy: str) -> str:
     """The text of a criteria file."""
-    blocks = [
-        f"# {_line(title)}",
-        "Made for an experiment out of another criteria file: read there why it asks what it asks.",
-        f"- taxonomy: {_line(taxonomy)}\n- compiled by: bestofn {_version()}",
-    ]
-    for part in parts:
-        keys = "".join(f"- {key}: {value}\n" for key, value in part.keys).rstrip()
-        blocks += [f"## {part.name}", *([keys] if keys else []), part.template]
-    return "\n\n".join(blocks) + "\n"
+    about = "Made for an experiment out of another criteria file: read there why it asks what it asks."
+    return criteria_file.emit(parts, title=title, about=about, taxonomy=taxonomy)
 
 
 def _prosecutes(part: Section) -> bool:
@@ -174,14 +167,3 @@ def _listed(template: str) -> Listed:
             entries[-1] += f"\n{lines[end]}"
         end += 1
     return Listed("\n".join(lines[:begin]), tuple(entries), "\n".join(lines[end:]))
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _version() -> str:
-    try:
-        return version("bestofn")
-    except PackageNotFoundError:
-        return "(checkout)"

@@ -13,10 +13,12 @@ import orjson
 
 from bestofn.content import find
 from bestofn.criteria import SUFFIX, sections
+from bestofn.criteria_file import emit
 from bestofn.errors import ContentError
 from bestofn.judge.codes import ENTRY
 from bestofn.judge.question import Question, TaskRuns
 from bestofn.judge.score import EMPTY, Column, Score
+from bestofn.judge.showing import Room
 from bestofn.llm.letters import State
 from bestofn.taxonomy import Taxonomy
 from bestofn.trajectory import Trajectory
@@ -34,22 +36,16 @@ JUDGE_ERROR = "judge error"
 
 def compile_diagnosis(taxonomy: Taxonomy) -> str:
     """The criteria file that asks which of a taxonomy's codes a run shows. Nothing is written."""
-    from importlib.metadata import version
-
     from bestofn.compiler import describe
 
     header, parts = sections(find("criteria", BASE, SUFFIX).read_text(encoding="utf-8"))
-    blocks = [
-        f"# Codes of {_line(taxonomy.title)}",
-        "\n".join(header).split("\n\n")[1],
-        f"- taxonomy: {_line(taxonomy.name)} {taxonomy.digest}\n- compiled by: bestofn {version('bestofn')}",
-    ]
     listed = "\n".join(f"- {describe(code)}" for code in taxonomy.codes)
-    for part in parts:
-        keys = "".join(f"- {key}: {value}\n" for key, value in part.keys)
-        text = _with_list(part.template, listed) if keys else part.template
-        blocks += [f"## {part.name}", *([keys.rstrip()] if keys else []), text]
-    return "\n\n".join(blocks) + "\n"
+    return emit(
+        (part._replace(template=_with_list(part.template, listed)) if part.keys else part for part in parts),
+        title=f"Codes of {taxonomy.title}",
+        about="\n".join(header).split("\n\n")[1],
+        taxonomy=f"{taxonomy.name} {taxonomy.digest}",
+    )
 
 
 class Diagnosis(NamedTuple):
@@ -135,12 +131,9 @@ class Recorded:
         """None."""
         return 0
 
-    def tight(self, n: int) -> bool:
+    def rooms(self, n: int) -> list[Room]:
         """There is no prompt."""
-        return False
-
-    def check(self, task: TaskRuns) -> None:
-        """There is no prompt."""
+        return []
 
     def columns(self) -> list[Column]:
         """One column: the number of fired codes."""
@@ -195,8 +188,3 @@ def _with_list(template: str, listed: str) -> str:
     while end < len(lines) and lines[end].startswith("  "):
         end += 1
     return "\n".join([*lines[: entries[0]], listed, *lines[end:]])
-
-
-def _line(text: str) -> str:
-    """A taxonomy's own words on one line, with no braces that mean something."""
-    return " ".join(text.replace("{{", "{ {").replace("}}", "} }").split())

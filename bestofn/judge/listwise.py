@@ -9,7 +9,7 @@ from functools import partial
 from bestofn.criterion import Criterion, Sees
 from bestofn.judge.question import Question, TaskRuns
 from bestofn.judge.score import ALONE, EMPTY, Attempt, Column, Score
-from bestofn.judge.showing import Showing, ask_several, fingerprint, render_several, to_request
+from bestofn.judge.showing import Room, Showing, ask_several, fingerprint, render_several, rooms, to_request
 from bestofn.judge.shown import ShownCounts
 from bestofn.llm.answer import Outcome
 from bestofn.llm.letters import LetterScore, read_scores
@@ -48,14 +48,9 @@ class Listwise:
         """One, where there is something to compare."""
         return int(n > 1)
 
-    def tight(self, n: int) -> bool:
+    def rooms(self, n: int) -> list[Room]:
         """All attempts stand in one prompt."""
-        return n > 1 and self.showing.tight(n)
-
-    def check(self, task: TaskRuns) -> None:
-        """Raises UsageError where they do not fit."""
-        if len(task.runs) > 1:
-            render_several(task.runs, range(len(task.runs)), self.criterion.sees, self.showing)
+        return rooms([self.criterion], n, self.showing) if n > 1 else []
 
     def columns(self) -> list[Column]:
         """One column: each attempt's letter beside the others."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from bestofn.criterion import Criterion, Sees
 from bestofn.judge.question import Question, TaskRuns
 from bestofn.judge.score import ALONE, EMPTY, Attempt, Column, Score, reasons, rounded, worst
-from bestofn.judge.showing import Showing, ask_several, render_several, to_request
+from bestofn.judge.showing import Room, Showing, ask_several, render_several, rooms, to_request
 from bestofn.judge.shown import ShownCounts
 from bestofn.llm.answer import Outcome
 from bestofn.llm.letters import LetterScore, State, read_scores
@@ -138,14 +138,9 @@ class Pairwise:
         """Every pair in both orders."""
         return n * (n - 1)
 
-    def tight(self, n: int) -> bool:
+    def rooms(self, n: int) -> list[Room]:
         """Two attempts stand in one prompt."""
-        return n > 1 and self.showing.tight(2)
-
-    def check(self, task: TaskRuns) -> None:
-        """Raises UsageError where the first two do not fit; what must be shown hardly differs between pairs."""
-        if len(task.runs) > 1:
-            render_several(task.runs[:2], (0, 1), self.criterion.sees, self.showing)
+        return rooms([self.criterion], 2, self.showing) if n > 1 else []
 
     def columns(self) -> list[Column]:
         """One column: an attempt's mean probability of being the better one."""

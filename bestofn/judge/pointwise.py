@@ -10,7 +10,7 @@ from bestofn.criterion import Criterion, Sees
 from bestofn.judge.codes import is_listing, read_codes
 from bestofn.judge.question import Question, TaskRuns
 from bestofn.judge.score import EMPTY, Attempt, Column, Score
-from bestofn.judge.showing import Showing, ask_run, render_run, to_request
+from bestofn.judge.showing import Room, Showing, ask_run, render_run, rooms, to_request
 from bestofn.judge.shown import ShownCounts
 from bestofn.llm.answer import Outcome
 from bestofn.llm.letters import LetterScore, read_scores
@@ -43,15 +43,9 @@ class Pointwise:
         """Every criterion about every run."""
         return len(self.criteria) * n
 
-    def tight(self, n: int) -> bool:
+    def rooms(self, n: int) -> list[Room]:
         """One attempt stands in a prompt."""
-        return self.showing.tight(1)
-
-    def check(self, task: TaskRuns) -> None:
-        """Raises UsageError where the first does not fit; what must be shown hardly differs between attempts."""
-        for run in task.runs[:1]:
-            for sees in dict.fromkeys(criterion.sees for criterion in self.criteria):
-                render_run(run, sees, self.showing)
+        return rooms(self.criteria, 1, self.showing) if n else []
 
     def columns(self) -> list[Column]:
         """One column a criterion, in the criteria's order."""

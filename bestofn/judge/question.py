@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from bestofn.errors import PoolError
 from bestofn.judge.score import Attempt, Column
+from bestofn.judge.showing import Room
 from bestofn.llm.answer import Outcome
 from bestofn.llm.client import Answerer
 from bestofn.llm.letters import LetterScore
@@ -56,12 +57,8 @@ class Method(Protocol):
         """Requests in a round about a task of n attempts, at most."""
         ...
 
-    def tight(self, n: int) -> bool:
-        """Whether the budget of tokens may be too small for a prompt about a task of n attempts."""
-        ...
-
-    def check(self, task: TaskRuns) -> None:
-        """Raise UsageError where the budget of tokens does not hold what a prompt about the task must show."""
+    def rooms(self, n: int) -> Sequence[Room]:
+        """What its prompts about a task of n attempts must show, each kind of prompt once."""
         ...
 
     def columns(self) -> list[Column]:
@@ -135,10 +132,11 @@ def check_budget(methods: Sequence[Method], pool: Pool, tasks: Tasks | None = No
     Records are composed to find out, and only where the budget is so small that it may matter.
     """
     most = max((len(task.trajectories) for task in pool.tasks), default=0)
-    tight = [method for method in methods if method.tight(most)]
+    tight = [method for method in methods if any(room.tight for room in method.rooms(most))]
     for task in (tasks or task_runs)(pool) if tight else ():
         for method in tight:
-            method.check(task)
+            for room in method.rooms(len(task.runs)):
+                room.check(task.runs)
 
 
 def calls(methods: Sequence[Method], pool: Pool, round: int | None = None) -> int:

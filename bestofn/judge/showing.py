@@ -36,10 +36,6 @@ class Showing:
     redact: bool = True
     """Whether secrets are taken out."""
 
-    def tight(self, runs: int) -> bool:
-        """Whether the budget may be too small for what a record of so many runs must hold."""
-        return self.tokens < ROOMY * (runs + 2)
-
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Showing:
         """What `dataclasses.asdict` gave; fields of other versions are left out."""
@@ -91,6 +87,37 @@ def render_several(
         redact=showing.redact,
         key=salt.encode(),
     )
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a prompt must show within its budget."""
+
+    runs: int
+    """How many runs stand in it."""
+    sees: Sees
+    showing: Showing
+
+    @property
+    def tight(self) -> bool:
+        """Whether the budget may be too small."""
+        return self.showing.tokens < ROOMY * (self.runs + 2)
+
+    def check(self, runs: Sequence[Trajectory]) -> None:
+        """Compose the record of the first runs of a task; what must be shown hardly differs between them.
+
+        Raises UsageError where it does not fit.
+        """
+        shown = runs[: self.runs]
+        if self.runs == 1:
+            render_run(shown[0], self.sees, self.showing)
+        else:
+            render_several(shown, range(self.runs), self.sees, self.showing)
+
+
+def rooms(criteria: Sequence[Criterion], runs: int, showing: Showing) -> list[Room]:
+    """What the prompts of criteria about so many runs must show, one for each way of seeing a run."""
+    return [Room(runs, sees, showing) for sees in dict.fromkeys(criterion.sees for criterion in criteria)]
 
 
 def ask_run(criterion: Criterion, record: Rendered) -> Shown:

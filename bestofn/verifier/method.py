@@ -13,7 +13,7 @@ from bestofn.errors import UsageError
 from bestofn.judge.pairwise import FLOOR, SOME_FAILED, TOO_FEW
 from bestofn.judge.question import Question, TaskRuns
 from bestofn.judge.score import ALONE, EMPTY, Attempt, Column, Score, reasons, rounded
-from bestofn.judge.showing import Showing, ask_several, fingerprint, render_several, to_request
+from bestofn.judge.showing import Room, Showing, ask_several, fingerprint, render_several, rooms, to_request
 from bestofn.judge.shown import ShownCounts
 from bestofn.llm.answer import Outcome
 from bestofn.llm.letters import LetterScore, State, read_scores
@@ -107,15 +107,9 @@ class Tournament:
         digest = hashlib.sha256("\x1f".join(shape).encode()).hexdigest()[:8]
         return f"llm_{self.name.replace('-', '_')}@{digest}"
 
-    def tight(self, n: int) -> bool:
+    def rooms(self, n: int) -> list[Room]:
         """Two attempts stand in one prompt."""
-        return n > 1 and self.showing.tight(2)
-
-    def check(self, task: TaskRuns) -> None:
-        """Raises UsageError where the first two do not fit; what must be shown hardly differs between pairs."""
-        if len(task.runs) > 1:
-            for sees in dict.fromkeys(criterion.sees for criterion in self.criteria):
-                render_several(task.runs[:2], (0, 1), sees, self.showing)
+        return rooms(self.criteria, 2, self.showing) if n > 1 else []
 
     def columns(self) -> list[Column]:
         """One column: an attempt's wins a meeting."""
