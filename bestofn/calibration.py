@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestofn.metrics import Floats
+from bestofn.metrics import Bools, Floats
 
 EDGES = (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 """Edges of the bins of a reliability table, finer where passes crowd."""
@@ -22,6 +22,14 @@ LITTLE = 0.10
 """Share of the base rate's Brier score that a probability must save to say more than the base rate."""
 SMALLEST = 1e-6
 """A probability is never 0 or 1: labels are finite."""
+
+
+class Pairs(NamedTuple):
+    """Pairs of rows of which one passed and one failed."""
+
+    won: float
+    """Those in which the passing one scores higher; a tie is half."""
+    n: int
 
 
 class Bin(NamedTuple):
@@ -100,14 +108,18 @@ def brier(probabilities: Floats, passed: Floats) -> float:
     return float(np.mean((probabilities - passed) ** 2))
 
 
-def auc(scores: Floats, passed: Floats) -> float:
+def auc(scores: Floats, passed: Floats | Bools) -> float:
     """Chance that a passing row scores above a failing one, ties half; NaN without one of each."""
+    pairs = pairs_won(scores, passed)
+    return pairs.won / pairs.n if pairs.n else math.nan
+
+
+def pairs_won(scores: Floats, passed: Floats | Bools) -> Pairs:
+    """Pairs of a passing and a failing row: how many the scores put right, ties half, and how many there are."""
     up, down = scores[passed == 1.0], scores[passed == 0.0]
-    if not len(up) or not len(down):
-        return math.nan
     ordered = np.sort(down)
     below = np.searchsorted(ordered, up, "left") + np.searchsorted(ordered, up, "right")
-    return float(below.sum() / (2.0 * len(up) * len(down)))
+    return Pairs(float(below.sum()) / 2.0, len(up) * len(down))
 
 
 def reliability(probabilities: Floats, passed: Floats, edges: Sequence[float] = EDGES) -> tuple[Bin, ...]:

@@ -254,11 +254,15 @@ def _no_answers(name: str, table: FeatureTable) -> str:
     return ""
 
 
+def given_name(selector: Selector) -> str:
+    """Under which name a selector from elsewhere stands in the table: never that of one of ours."""
+    return selector.name if selector.name not in (*SELECTORS, OPTIMISTIC) else f"{selector.name} (given)"
+
+
 def _foreign(selector: Selector, table: FeatureTable) -> _Draft:
     """A selector from elsewhere, on all tasks."""
     why = seen_before(selector, table)
-    name = selector.name if selector.name not in (*SELECTORS, OPTIMISTIC) else f"{selector.name} (given)"
-    return _Draft(name, _accuracies(selector.scores(table), table), bool(why), why)
+    return _Draft(given_name(selector), _accuracies(selector.scores(table), table), bool(why), why)
 
 
 def _accuracies(scores: Floats, table: FeatureTable) -> Floats:

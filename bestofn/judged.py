@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bestofn.evaluation import OPTIMISTIC, SELECTORS, Evaluation
+from bestofn.evaluation import OPTIMISTIC, Evaluation, given_name
 from bestofn.policy import chosen_selectors
-from bestofn.selector import BASELINES, Selector, Term
+from bestofn.selector import BASELINES, Selector, equal_terms
 from bestofn.table import FeatureTable
 
 MODEL = "llm_"
@@ -72,21 +72,16 @@ def total(costs: Iterable[Cost]) -> Cost:
 
 def judge_selectors(table: FeatureTable) -> tuple[Selector, ...]:
     """A selector for each of a model's columns alone, and one over all criteria of a judge, with equal weights."""
-    directions = table.about.get("directions", {})
     columns = model_columns(table)
-
-    def term(column: str) -> Term:
-        return Term(column, -1.0 if directions.get(column) == -1 else 1.0)
-
     stems = [column.partition("@")[0] for column in columns]
     alone = [
-        Selector(stem if stems.count(stem) == 1 else column, terms=(term(column),))
+        Selector(stem if stems.count(stem) == 1 else column, terms=equal_terms(table, [column]))
         for column, stem in zip(columns, stems, strict=True)
     ]
     criteria = [column for column in columns if not column.startswith(OTHER_WAYS)]
     if len(criteria) < 2:
         return tuple(alone)
-    return (Selector(JUDGE, terms=tuple(map(term, criteria))), *alone)
+    return (Selector(JUDGE, terms=equal_terms(table, criteria)), *alone)
 
 
 def selector_costs(table: FeatureTable, result: Evaluation, extra: Sequence[Selector] = ()) -> dict[str, Cost]:
@@ -111,8 +106,7 @@ def selector_costs(table: FeatureTable, result: Evaluation, extra: Sequence[Sele
     used = chosen_selectors(table)
     costs["policy"] = _mean([costs[name] for name in used])
     for selector in extra:
-        name = selector.name if selector.name not in (*SELECTORS, OPTIMISTIC) else f"{selector.name} (given)"
-        costs[name] = reading(selector.columns)
+        costs[given_name(selector)] = reading(selector.columns)
     return {row.selector: costs.get(row.selector, UNKNOWN) for row in result.rows}
 
 

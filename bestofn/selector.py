@@ -124,6 +124,12 @@ class Selector:
         return np.array([term.weight for term in self.terms], dtype=np.float64)
 
 
+def equal_terms(table: FeatureTable, columns: Iterable[str]) -> tuple[Term, ...]:
+    """Terms of equal weight, each column in the direction that the table expects of it; upwards where it says none."""
+    directions = table.about.get("directions", {})
+    return tuple(Term(column, -1.0 if directions.get(column) == -1 else 1.0) for column in columns)
+
+
 def marks(tasks: Iterable[str]) -> tuple[str, ...]:
     """What `FittedOn.seen` keeps of each task's name."""
     return tuple(hashlib.sha256(task.encode("utf-8", "replace")).hexdigest()[:8] for task in tasks)

@@ -121,6 +121,10 @@ class FeatureTable:
         """(n, len(columns)) several features, in the order asked."""
         return np.column_stack([self.column(c) for c in columns]) if columns else np.empty((len(self), 0))
 
+    def only(self, columns: Sequence[str]) -> FeatureTable:
+        """The table with these features alone, in the order asked."""
+        return replace(self, columns=tuple(columns), values=self.take(columns))
+
     def rows(self, keep: Bools | Ints) -> FeatureTable:
         """The table of some rows only."""
         return replace(

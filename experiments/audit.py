@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from bestofn.ablation import Experiment, Piece, Setting
 from bestofn.ablation.answers import ask, compare_variants
 from bestofn.ablation.second import outcomes
-from bestofn.ablation.variant import OWN, WRITE, Variant, criteria_of, made, own, write
-from bestofn.ablation.wording import PROSECUTOR, lists_of, preamble_of, text_of, with_lists, without_prosecutors
-from bestofn.criteria import load, parse
+from bestofn.ablation.variant import OWN, WRITE, Variant, criteria_of, made, own, unprosecuted, write
+from bestofn.ablation.wording import PROSECUTOR, lists_of, preamble_of, text_of, with_lists
+from bestofn.criteria import load
 
 BASE = "audit"
 """The built-in criteria whose words force the audit."""
@@ -20,14 +20,13 @@ LINE_TOKENS = 25
 
 def variants(setting: Setting) -> list[Variant]:
     """The judge's criteria, and the same with prosecutors that make the model go through their lists."""
-    [criteria, *also] = criteria_of(setting)
+    criteria = criteria_of(setting)[0]
     text, named = text_of(criteria), criteria.about.get("taxonomy", "unnamed")
     title = f"{criteria.title}, audited code by code"
     audited = with_lists(text_of(load(BASE)), lists_of(text), title=title, taxonomy=named, preamble=preamble_of(text))
-    rest = parse(without_prosecutors(text, title=f"{criteria.title}, without prosecutors"), f"{criteria.name}-rest")
     return [
         own(setting, "the codes stand in context"),
-        made("audit", "every code gone through before the letter", [audited], also=[rest, *also]),
+        made("audit", "every code gone through before the letter", [audited], also=unprosecuted(setting)),
     ]
 
 

@@ -10,7 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
+from bestofn.calibration import auc, pairs_won
 from bestofn.metrics import DECIMALS, Bools, Floats, Ints, rows_by_task
 
 VERDICT = 0.5
@@ -74,23 +76,21 @@ def outcome(scores: Floats, rewards: Floats, groups: Ints) -> Outcome:
     s, passed, g = scores[told], rewards[told] == 1.0, groups[told]
     said = s >= VERDICT
     recall, specificity = _share(said[passed]), _share(~said[~passed])
-    pairs = [_wins(s[rows], passed[rows]) for rows in rows_by_task(g)]
-    n_pairs = sum(n for _, n in pairs)
-    won, n = _wins(s, passed)
+    even = np.round(s, DECIMALS)
+    within = [pairs_won(even[rows], passed[rows]) for rows in rows_by_task(g)]
+    n_pairs = sum(pairs.n for pairs in within)
     return Outcome(
         int(told.sum()),
         (recall + specificity) / 2.0,
         recall,
-        won / n if n else math.nan,
-        math.fsum(w for w, _ in pairs) / n_pairs if n_pairs else math.nan,
+        auc(even, passed),
+        math.fsum(pairs.won for pairs in within) / n_pairs if n_pairs else math.nan,
     )
 
 
 def ranks(values: Floats) -> Floats:
     """(rows,) ranks from 1, equal values sharing the mean of theirs. Values equal to nine decimals are equal."""
-    _, place, counts = np.unique(np.round(values, DECIMALS), return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2.0)[place], dtype=np.float64)
+    return np.asarray(rankdata(np.round(values, DECIMALS)), dtype=np.float64)
 
 
 def correlation(first: Floats, second: Floats) -> float:
@@ -126,13 +126,6 @@ def _centred_ranks(values: Floats, groups: Ints) -> Floats:
         mine = ranks(values[rows])
         out[rows] = mine - mine.mean()
     return out
-
-
-def _wins(scores: Floats, passed: Bools) -> tuple[float, int]:
-    """Pairs of a passing and a failing attempt that the scores put right, ties half, and all such pairs."""
-    good, bad = np.round(scores[passed], DECIMALS), np.round(scores[~passed], DECIMALS)
-    above = (good[:, None] > bad[None, :]).sum() + 0.5 * (good[:, None] == bad[None, :]).sum()
-    return float(above), len(good) * len(bad)
 
 
 def _share(values: Bools) -> float:

@@ -113,7 +113,7 @@ def ask(setting: Setting, subject: Subject, variants: Sequence[Variant], *, judg
             answers.lacking[variant.name] = reason
             continue
         answers.judgements[variant.name] = judgement
-        bare = replace(subject.table, columns=subject.heuristics, values=subject.table.take(subject.heuristics))
+        bare = subject.table.only(subject.heuristics)
         answers.views[variant.name] = subject.with_table(judgement.onto(bare))
     return answers
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bestofn.ablation.arm import Lacking
@@ -82,5 +82,5 @@ def with_columns(subject: Subject, judgement: Judgement, *, alone: bool = False)
     """
     table = subject.table
     if alone:
-        table = replace(table, columns=subject.heuristics, values=table.take(subject.heuristics))
+        table = table.only(subject.heuristics)
     return subject.with_table(judgement.onto(table))

@@ -13,7 +13,7 @@ from bestofn.criterion import Kind
 from bestofn.featurize.sibling import SIBLING
 from bestofn.metrics import Floats, Ints
 from bestofn.ranks import rank_sum
-from bestofn.selector import BASELINES, Selector, Term, levels, task_ranks
+from bestofn.selector import BASELINES, Selector, equal_terms, levels, task_ranks
 from bestofn.table import FeatureTable
 
 if TYPE_CHECKING:
@@ -61,6 +61,5 @@ def by_judge(setting: Setting, subject: Subject) -> Chooser:
     columns = [name for name in scored.llm if name.partition("@")[0] in alone]
     if not columns:
         raise Lacking("the judge's columns all compare attempts with each other", "ask criteria about single attempts")
-    directions = scored.table.about.get("directions", {})
-    selector = Selector("judge", terms=tuple(Term(c, -1.0 if directions.get(c) == -1 else 1.0) for c in columns))
+    selector = Selector("judge", terms=equal_terms(scored.table, columns))
     return Chooser(lambda table, _: selector.scores(table), selector.columns)

@@ -16,14 +16,13 @@ from bestofn.ablation.arm import Lacking
 from bestofn.ablation.folds import folds
 from bestofn.ablation.proportion import interleaved
 from bestofn.ablation.subject import Subject
-from bestofn.ablation.variant import Part, Variant, criteria_of, slug
+from bestofn.ablation.variant import Part, Variant, criteria_of, slug, unprosecuted
 from bestofn.ablation.wording import (
     in_margin,
     lists_of,
     preamble_of,
     text_of,
     with_context,
-    without_prosecutors,
 )
 from bestofn.compiler import describe
 from bestofn.content import content_root
@@ -74,7 +73,7 @@ class Given(NamedTuple):
 
 def nothing(setting: Setting) -> Variant:
     """The judge's criteria without the prosecutors."""
-    return Variant(NOTHING, "health checks and comparisons alone", (Part(_rest(setting)),), {})
+    return Variant(NOTHING, "health checks and comparisons alone", (Part(unprosecuted(setting)),), {})
 
 
 def variant(setting: Setting, subject: Subject, kind: str, budget: int) -> tuple[Variant, int]:
@@ -91,7 +90,7 @@ def _variant(setting: Setting, subject: Subject, kind: str, budget: int, name: s
     for number, (tasks, cut) in enumerate(_contexts(setting, subject, kind, budget), start=1):
         file = slug(name) if tasks is None else f"{slug(name)}-half-{number}"
         texts[file] = _criteria(setting, cut.text, f"A context of {budget} tokens: {KINDS[kind]}")
-        parts.append(Part((parse(texts[file], file), *_rest(setting)), tasks))
+        parts.append(Part((parse(texts[file], file), *unprosecuted(setting)), tasks))
         counts.append(cut.tokens)
     return Variant(name, KINDS[kind], tuple(parts), texts), max(counts)
 
@@ -219,10 +218,3 @@ def _criteria(setting: Setting, context: str, title: str) -> str:
 
 def _prosecuting(setting: Setting) -> CriteriaSet:
     return criteria_of(setting)[0]
-
-
-def _rest(setting: Setting) -> tuple[CriteriaSet, ...]:
-    """The judge's criteria without prosecutors."""
-    first, *others = criteria_of(setting)
-    title = f"{first.title}, without prosecutors"
-    return (parse(without_prosecutors(text_of(first), title=title), f"{first.name}-rest"), *others)

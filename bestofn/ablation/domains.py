@@ -11,7 +11,7 @@ from bestofn import taxonomy
 from bestofn.ablation.agreement import correlation, within_tasks
 from bestofn.ablation.answers import Answers
 from bestofn.ablation.arm import Arm, Lacking
-from bestofn.ablation.finding import Cell, Sheet
+from bestofn.ablation.finding import Cell, Sheet, rounded
 from bestofn.ablation.recipe import Made, Recipe
 from bestofn.ablation.subject import Subject
 from bestofn.ablation.variant import Variant, criteria_of, made, own
@@ -85,25 +85,12 @@ def mean_of(name: str, arms: list[Arm]) -> Recipe:
     return Recipe(name, "mean outcome over the other domains' codes", make)
 
 
-def prosecution(answers: Answers, variant: Variant, subject: Subject) -> Floats:
-    """(rows,) each attempt's mean over the prosecutors' scores of a variant, those that there are; NaN without any."""
-    view = answers.view(variant.name)
-    columns = [column for column in view.llm if column.startswith(PROSECUTOR)]
-    if not columns:
-        return np.full(len(subject.table), np.nan)
-    values = view.table.take(columns)
-    known = ~np.isnan(values)
-    sums, counts = np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1)
-    out: Floats = np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)
-    return out
-
-
 def correlations(subject: Subject, answers: Answers, variants: list[Variant]) -> Sheet:
     """Pearson's correlation of each attempt's scores under one taxonomy with those under another."""
     scores: dict[str, Floats] = {}
     for variant in variants:
         try:
-            scores[variant.name] = prosecution(answers, variant, subject)
+            scores[variant.name] = answers.view(variant.name).mean_score(PROSECUTOR)
         except Lacking:
             continue
     groups, swing = subject.table.groups, subject.swing[subject.table.groups]
@@ -115,9 +102,9 @@ def correlations(subject: Subject, answers: Answers, variants: list[Variant]) ->
             first,
             second,
             int(both.sum()),
-            _told(correlation(a[both], b[both])),
-            _told(correlation(a[both & swing], b[both & swing])),
-            _told(correlation(within_tasks(a[both], groups[both]), within_tasks(b[both], groups[both]))),
+            rounded(correlation(a[both], b[both])),
+            rounded(correlation(a[both & swing], b[both & swing])),
+            rounded(correlation(within_tasks(a[both], groups[both]), within_tasks(b[both], groups[both]))),
         ))  # fmt: skip
     return Sheet(
         f"{subject.name}: correlation (Pearson) of attempts' scores between taxonomies",
@@ -126,7 +113,3 @@ def correlations(subject: Subject, answers: Answers, variants: list[Variant]) ->
         "an attempt's score is the mean over its prosecutors; the health checks and comparisons are the same questions "
         f"and stay out. Within tasks: less the task's mean. {len(variants) - len(scores)} arms have no scores.",
     )
-
-
-def _told(value: float) -> Cell:
-    return None if np.isnan(value) else float(round(value, 3))

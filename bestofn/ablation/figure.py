@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from bestofn.ablation.comparison import Comparison, Row
 from bestofn.ablation.finding import Chart, Finding
 from bestofn.report.html_text import one_line
-from bestofn.report.plots import CHANCE, FAIL, INK, PAPER, PASS, RULE, SOFT, Plot, drawing
+from bestofn.report.plots import CHANCE, FAIL, INK, PAPER, PASS, RULE, SOFT, Plot, drawing, panel, percent_tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LINES = ((PASS, "-"), (FAIL, "--"), (CHANCE, "-."), (SOFT, ":"), (INK, "-"))
 """Colour and style of a chart's lines, in turn; then the same with markers."""
@@ -42,13 +41,13 @@ def _arms(name: str, comparison: Comparison) -> Plot:
     title = ": ".join(part for part in (comparison.pool, comparison.title) if part)
     shown = rows[::-1]
     with drawing():
-        figure, axes = _figure(7.4, 0.9 + 0.27 * len(shown))
+        figure, axes = panel(7.4, 0.9 + 0.27 * len(shown))
         axes.axvline(base, color=SOFT, lw=0.9)
         for y, row in enumerate(shown):
             _arm(axes, y, row, base)
         axes.set_yticks(range(len(shown)), [one_line(row.arm, 44) for row in shown])
         axes.set_ylim(-0.6, len(shown) - 0.4)
-        axes.xaxis.set_major_formatter(_percent)
+        axes.xaxis.set_major_formatter(percent_tick)
         axes.set_xlabel(f"accuracy over {comparison.n_tasks} tasks; bars: 95% interval of the difference to the line")
         axes.set_title(one_line(title, 90), loc="left", fontsize=9)
         axes.grid(axis="x", color=RULE, lw=0.5)
@@ -73,7 +72,7 @@ def _chart(name: str, chart: Chart) -> Plot:
     from matplotlib.ticker import MaxNLocator
 
     with drawing():
-        figure, axes = _figure(7.4, 3.9)
+        figure, axes = panel(7.4, 3.9)
         for number, series in enumerate(chart.series):
             colour, style = LINES[number % len(LINES)]
             mark = MARKS[(number // len(LINES)) % len(MARKS)] or ("o" if len(series.x) == 1 else "")
@@ -91,22 +90,8 @@ def _chart(name: str, chart: Chart) -> Plot:
         axes.set_title(one_line(chart.title, 90), loc="left", fontsize=9)
         axes.set_xlabel(chart.x_label)
         axes.set_ylabel(chart.y_label)
-        axes.yaxis.set_major_formatter(_percent)
+        axes.yaxis.set_major_formatter(percent_tick)
         axes.grid(color=RULE, lw=0.5)
         if len(chart.series) > 1:
             figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=8.5)
     return Plot(name, chart.title, chart.title, chart.note, figure)
-
-
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure on no screen, kept by nobody but the caller."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots()
-
-
-def _percent(share: float, _: object = None) -> str:
-    return f"{share * 100:.0f}%"

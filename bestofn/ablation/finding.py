@@ -19,6 +19,16 @@ class Share(float):
     """A share from 0 to 1, shown as a percentage."""
 
 
+def share(value: float) -> Cell:
+    """A share as a cell."""
+    return None if math.isnan(value) else Share(value)
+
+
+def rounded(value: float) -> Cell:
+    """A figure as a cell, to three decimals."""
+    return None if math.isnan(value) else float(round(value, 3))
+
+
 class Points(float):
     """A difference of shares, shown in percentage points."""
 

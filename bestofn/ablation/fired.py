@@ -58,7 +58,7 @@ class Fired:
     ) -> Fired:
         """The codes of a pool's attempts, in the order of its table's rows."""
         kept = subject.heuristics
-        table = replace(subject.table, columns=kept, values=subject.table.take(kept))
+        table = subject.table.only(kept)
         wide = table.with_columns([column], counts.reshape(-1, 1))
         directions = {**table.about.get("directions", {}), column: -1}
         wide = replace(wide, about={**table.about, "directions": directions})

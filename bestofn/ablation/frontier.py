@@ -12,7 +12,7 @@ from bestofn.ablation.recipe import Made, Recipe, llm, made
 from bestofn.ablation.subject import Subject
 from bestofn.judged import FREE, Cost
 from bestofn.metrics import DECIMALS, Floats, rows_by_task
-from bestofn.selector import BASELINES, Selector, Term, levels
+from bestofn.selector import BASELINES, Selector, equal_terms, levels
 
 if TYPE_CHECKING:
     from bestofn.ablation.setting import Setting
@@ -83,10 +83,8 @@ def where_unsure(share: float, what: str = "") -> Recipe:
     def make(setting: Setting, subject: Subject) -> Made:
         scored = setting.with_llm(subject)
         asked = asked_tasks(margins(scored), share)
-        directions = scored.table.about.get("directions", {})
         columns = tuple(llm(scored))
-        terms = tuple(Term(column, -1.0 if directions.get(column) == -1 else 1.0) for column in columns)
-        judge = Selector("judge", gate=True, terms=terms)
+        judge = Selector("judge", gate=True, terms=equal_terms(scored.table, columns))
         free = BASELINES[FREE_SELECTOR]
         if free.missing(scored.table):
             raise Lacking(free.missing(scored.table), "read the pool itself (--pool), or a table with these columns")

@@ -12,7 +12,7 @@ from bestofn.ablation.arm import Arm, Lacking
 from bestofn.ablation.subject import Subject
 from bestofn.judged import FREE, Cost, column_costs, total
 from bestofn.metrics import Floats, Ints
-from bestofn.selector import BASELINES, Selector, Term
+from bestofn.selector import BASELINES, Selector, equal_terms
 
 if TYPE_CHECKING:
     from bestofn.ablation.setting import Setting
@@ -172,9 +172,7 @@ def mean_rank(name: str, columns: Columns, *, what: str = "", asks: bool = True)
     def make(setting: Setting, subject: Subject) -> Made:
         subject = setting.with_llm(subject) if asks else subject
         mine = _some(columns, subject)
-        directions = subject.table.about.get("directions", {})
-        terms = tuple(Term(column, -1.0 if directions.get(column) == -1 else 1.0) for column in mine)
-        return of_selector(Selector(name, terms=terms), subject)
+        return of_selector(Selector(name, terms=equal_terms(subject.table, mine)), subject)
 
     return Recipe(name, what or "mean rank, no labels", make)
 

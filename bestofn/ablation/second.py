@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from bestofn.ablation.agreement import agreement, outcome
 from bestofn.ablation.answers import Answers, ask
 from bestofn.ablation.arm import Lacking
 from bestofn.ablation.asking import Judge
-from bestofn.ablation.finding import Cell, Share, Sheet
+from bestofn.ablation.finding import Cell, Sheet, rounded, share
 from bestofn.ablation.subject import Subject
 from bestofn.ablation.variant import OWN, Part, Variant, criteria_of
 from bestofn.criterion import Kind
 from bestofn.errors import UsageError
-from bestofn.judged import OTHER_WAYS
 from bestofn.llm.accounts import Accounts
 from bestofn.llm.answer import Completion, Outcome
 from bestofn.llm.client import Answerer
 from bestofn.llm.request import Group, Request
-from bestofn.metrics import Floats
 
 if TYPE_CHECKING:
     from bestofn.ablation.setting import Setting
@@ -127,11 +122,11 @@ def agreements(subject: Subject, found: Bench) -> Iterator[Sheet]:
         rows: list[tuple[Cell, ...]] = []
         for column in [*columns, ""]:
             first, second = (
-                (one.table.column(column) for one in (base, view)) if column else (mean_score(base), mean_score(view))
+                (one.table.column(column) for one in (base, view)) if column else (base.mean_score(), view.mean_score())
             )
             told = agreement(first, second, subject.table.groups)
             name = column.partition("@")[0] or "mean of all"
-            rows.append((name, told.n, *(_told(value) for value in told[1:])))
+            rows.append((name, told.n, *(rounded(value) for value in told[1:])))
         yield Sheet(
             f"{subject.name}: {there[0].name} and {seat.name}",
             ("criterion", "attempts", "rank corr.", "within tasks", "Pearson", "kappa"),
@@ -148,7 +143,7 @@ def outcomes(subject: Subject, seats: Sequence[Variant], answers: Answers, title
         if seat.name in answers.lacking:
             continue
         view = answers.view(seat.name)
-        told = outcome(mean_score(view, stem), subject.table.rewards, subject.table.groups)
+        told = outcome(view.mean_score(stem), subject.table.rewards, subject.table.groups)
         judgement = answers.judgements.get(seat.name)
         states = (
             []
@@ -157,7 +152,7 @@ def outcomes(subject: Subject, seats: Sequence[Variant], answers: Answers, title
         )
         counts = {name: sum(one.get(name, 0) for one in states) for name in ("ok", "degraded", "missing")}
         rows.append((
-            seat.name, told.n, _share(told.balanced), _share(told.pass_recall), _told(told.auc), _told(told.within),
+            seat.name, told.n, share(told.balanced), share(told.pass_recall), rounded(told.auc), rounded(told.within),
             *(counts.values() if states else (None, None, None)),
         ))  # fmt: skip
     return Sheet(
@@ -187,17 +182,6 @@ def biases(subject: Subject, found: Bench) -> Sheet:
 
 
 BIAS = ("mean", "disagreement", "reversed")
-
-
-def mean_score(view: Subject, stem: str = "") -> Floats:
-    """(rows,) each attempt's mean over a model's scores from 0 to 1, those that there are; NaN without any."""
-    columns = [name for name in view.llm if name.startswith(stem) and not name.startswith(OTHER_WAYS)]
-    values = view.table.take(columns)
-    known = ~np.isnan(values)
-    counts = known.sum(axis=1)
-    sums = np.where(known, values, 0.0).sum(axis=1)
-    out: Floats = np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)
-    return out
 
 
 def _asked(setting: Setting) -> tuple[CriteriaSet, ...]:
@@ -235,11 +219,3 @@ def _second(setting: Setting) -> Judge:
     if setting.second is None:
         raise Lacking("no way to reach another judge", f"{setting.command} --with second=MODEL or FILE")
     return setting.second(name)
-
-
-def _told(value: float) -> Cell:
-    return None if math.isnan(value) else round(value, 3)
-
-
-def _share(value: float) -> Cell:
-    return None if math.isnan(value) else Share(value)

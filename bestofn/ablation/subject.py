@@ -10,7 +10,7 @@ import numpy as np
 
 from bestofn.errors import PoolError
 from bestofn.fitting import Fits, check_rewards, repeats_of_reward
-from bestofn.judged import model_columns
+from bestofn.judged import OTHER_WAYS, model_columns
 from bestofn.metrics import (
     Bools,
     Floats,
@@ -86,6 +86,21 @@ class Subject:
     def by_task(self, scores: Floats) -> Floats:
         """(tasks,) expected outcome of the top-scored attempt of each task."""
         return accuracy_by_task(scores, self.table.rewards, self.table.groups)
+
+    def mean_score(self, stem: str = "") -> Floats:
+        """(rows,) each attempt's mean over a model's scores from 0 to 1, those that there are; NaN without any.
+
+        Parameters
+        ----------
+        stem
+            How the columns begin that are meant.
+        """
+        columns = [name for name in self.llm if name.startswith(stem) and not name.startswith(OTHER_WAYS)]
+        values = self.table.take(columns)
+        known = ~np.isnan(values)
+        sums, counts = np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1)
+        out: Floats = np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)
+        return out
 
     def tied(self, scores: Floats) -> Ints:
         """(tasks,) how many attempts of known outcome have the top score of their task."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bestofn.ablation.arm import Lacking
+from bestofn.ablation.wording import text_of, without_prosecutors
 from bestofn.criteria import SUFFIX, CriteriaSet, load, parse
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ class Variant:
 def criteria_of(setting: Setting) -> tuple[CriteriaSet, ...]:
     """What variants are made from: the judge's criteria, the default ones where there is no judge."""
     return setting.judge.criteria if setting.judge is not None else (load(DEFAULT),)
+
+
+def unprosecuted(setting: Setting) -> tuple[CriteriaSet, ...]:
+    """The judge's criteria, the first set of them without its prosecutors."""
+    first, *others = criteria_of(setting)
+    text = without_prosecutors(text_of(first), title=f"{first.title}, without prosecutors")
+    return (parse(text, f"{first.name}-rest"), *others)
 
 
 def own(setting: Setting, what: str = "the judge's criteria as they are") -> Variant:

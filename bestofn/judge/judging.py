@@ -55,7 +55,7 @@ class Judgement:
         values = np.array([[column.value(a) for column in self.columns] for a in attempts], dtype=np.float64)
         directions = {**table.about.get("directions", {}), **{c.name: c.direction for c in self.columns}}
         runs = [*table.about.get("judge", ()), self.about]
-        base = replace(table, columns=tuple(kept), values=table.take(kept))
+        base = table.only(kept)
         widened = base.with_columns(names, values.reshape(len(table), len(names)))
         return replace(widened, about={**table.about, "directions": directions, "judge": runs})
 

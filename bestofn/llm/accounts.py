@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from bestofn.llm.answer import Completion, Source
+from bestofn.llm.answer import Completion, Source, Tokens
 from bestofn.llm.prices import Price
 
 PROBE = "(probe)"
@@ -13,8 +13,28 @@ PROBE = "(probe)"
 
 
 @dataclass
-class Account:
-    """What one criterion consumed."""
+class TokenSums:
+    """Tokens of some calls, as far as a server counts them."""
+
+    input_tokens: int = 0
+    """The cached ones included."""
+    cached_tokens: int = 0
+    """Those of `input_tokens` that the server's prefix cache served, as far as it tells: some never do."""
+    output_tokens: int = 0
+    uncounted: int = 0
+    """Calls without a count: the sums leave them out."""
+
+    def count(self, tokens: Tokens) -> None:
+        """Count one call in."""
+        self.input_tokens += tokens.input or 0
+        self.cached_tokens += tokens.cached or 0
+        self.output_tokens += tokens.output or 0
+        self.uncounted += tokens.input is None or tokens.output is None
+
+
+@dataclass
+class Account(TokenSums):
+    """What one criterion consumed. The tokens are those of `calls`."""
 
     calls: int = 0
     """Answers that the server gave in this run."""
@@ -26,13 +46,6 @@ class Account:
     """Answers that an imported batch file gave."""
     replayed: int = 0
     """Answers that a recording gave."""
-    input_tokens: int = 0
-    """Input tokens of `calls`, the cached ones included."""
-    cached_tokens: int = 0
-    """Input tokens of `calls` that the server's prefix cache served, as far as it tells: some never do."""
-    output_tokens: int = 0
-    uncounted: int = 0
-    """Calls whose tokens the server did not report: the sums above leave them out."""
     usd: float | None = 0.0
     """Dollars for `calls`; None where a price or a count is not known."""
 
@@ -65,12 +78,8 @@ class Accounts:
                 entry.replayed = 1
             case Source.SERVER:
                 entry.calls = 1
-                tokens = completion.tokens
-                entry.input_tokens = tokens.input or 0
-                entry.cached_tokens = tokens.cached or 0
-                entry.output_tokens = tokens.output or 0
-                entry.uncounted = int(tokens.input is None or tokens.output is None)
-                entry.usd = self.price.cost(tokens) if self.price else None
+                entry.count(completion.tokens)
+                entry.usd = self.price.cost(completion.tokens) if self.price else None
         self._add(criterion, entry)
 
     def retried(self, criterion: str) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bestofn.llm.accounts import TokenSums
 from bestofn.llm.answer import Missing, Outcome, Source, Tokens
 from bestofn.llm.prices import Price
 
 
 @dataclass
-class Taken:
-    """What some answers took."""
+class Taken(TokenSums):
+    """What some answers took. The tokens are those of `calls`."""
 
     calls: int = 0
     """Answers that came. Each is one call, in this run or in an earlier one."""
@@ -23,26 +24,15 @@ class Taken:
     """Those of `calls` that the server gave in this run; the rest was cached, imported or recorded."""
     unanswered: int = 0
     """Requests without an answer: what they took is not known, and not in the sums."""
-    input_tokens: int = 0
-    """Input tokens of `calls`, the cached ones included."""
-    cached_tokens: int = 0
-    """Those of `input_tokens` that the server's prefix cache served, as far as it told."""
-    output_tokens: int = 0
-    uncounted: int = 0
-    """Calls without a token count: the sums leave them out."""
 
     def add(self, outcome: Outcome) -> None:
         """Count one outcome."""
         if isinstance(outcome, Missing):
             self.unanswered += 1
             return
-        tokens = outcome.tokens
         self.calls += 1
         self.sent += outcome.source is Source.SERVER
-        self.input_tokens += tokens.input or 0
-        self.cached_tokens += tokens.cached or 0
-        self.output_tokens += tokens.output or 0
-        self.uncounted += tokens.input is None or tokens.output is None
+        self.count(outcome.tokens)
 
     def join(self, other: Taken) -> Taken:
         """Both together."""
