@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
+Browser = Callable[..., AbstractContextManager[Any]]
+"""Starts a browser."""
 ARGUMENTS = (
     "--headless",
     "--no-sandbox",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from bestofn.trajectory import Coverage, Ending, Label, Origin, Step, Trajectory
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.append(str(Path(__file__).parent))  # helper modules beside the tests, in importlib mode as well
+
+from browser import Browser, binaries, chromium  # noqa: E402 - found by the line above
+from scripted_server import Script, ScriptedServer, Serve  # noqa: E402
 
 
 def shared_root() -> Path | None:
@@ -52,3 +56,30 @@ def attempt() -> Callable[..., Trajectory]:
         return Trajectory(**{**plain, **fields}, body=steps)
 
     return make
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Serve]:
+    """Starts scripted servers and stops them after the test; a cache of the test's own, no key and no server named."""
+    for name in ("BESTOFN_API_KEY", "OPENAI_API_KEY", "BESTOFN_BASE_URL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("BESTOFN_CACHE", str(tmp_path / "cache"))
+    running: list[ScriptedServer] = []
+
+    def start(script: Script) -> ScriptedServer:
+        running.append(ScriptedServer(script))
+        return running[-1]
+
+    yield start
+    for server in running:
+        with suppress(OSError):
+            server.stop()
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Browser:
+    """Starts a browser with a fresh profile; without one the test is skipped, by name."""
+    if binaries() is None:
+        pytest.skip("needs chromium and chromedriver on the path (Debian: apt-get install chromium chromium-driver)")
+    count = iter(range(100))
+    return lambda **options: chromium(tmp_path / f"profile{next(count)}", **options)

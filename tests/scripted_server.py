@@ -89,6 +89,10 @@ class ScriptedServer:
         self._http.server_close()
 
 
+Serve = Callable[[Script], ScriptedServer]
+"""Starts a server for a test, which the fixture of this name stops after it."""
+
+
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128

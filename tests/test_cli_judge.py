@@ -10,40 +10,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from judged_pool import honest, letters_for, write_pool
-from scripted_server import Reply, Script, ScriptedServer
+from scripted_server import Reply, ScriptedServer, Serve
 
 from bestofn.cli import run
 from bestofn.cli.asking import progress_line
 from bestofn.criteria import load
 from bestofn.llm.progress import Progress
 
-Serve = Callable[[Script], ScriptedServer]
 QUICK = ("--retries", "0", "--timeout", "5")
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Serve]:
-    """Starts scripted servers and stops them after the test; a cache of the test's own, and no key."""
-    for name in ("BESTOFN_API_KEY", "OPENAI_API_KEY", "BESTOFN_BASE_URL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("BESTOFN_CACHE", str(tmp_path / "cache"))
-    running: list[ScriptedServer] = []
-
-    def start(script: Script) -> ScriptedServer:
-        running.append(ScriptedServer(script))
-        return running[-1]
-
-    yield start
-    for server in running:
-        with suppress(OSError):
-            server.stop()
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 from judged_pool import honest, write_pool
 from report_pool import ordinary
 from scored_runs import good, write
-from scripted_server import Reply, ScriptedServer
+from scripted_server import Reply, Script, ScriptedServer, Serve
 from terminal import Terminal
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -28,24 +26,15 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def serve() -> Iterator[Callable[[float], ScriptedServer]]:
-    """Starts a judge that takes so many seconds for each answer."""
-    running: list[ScriptedServer] = []
+def slowly(seconds: float) -> Script:
+    """A judge that takes so long for each answer but the first."""
 
-    def start(delay: float) -> ScriptedServer:
-        def script(body: dict[str, Any], number: int) -> Reply:
-            reply = honest(body, number)
-            reply.delay = delay if number else 0.0
-            return reply
+    def script(body: dict[str, Any], number: int) -> Reply:
+        reply = honest(body, number)
+        reply.delay = seconds if number else 0.0
+        return reply
 
-        running.append(ScriptedServer(script))
-        return running[-1]
-
-    yield start
-    for server in running:
-        with suppress(OSError):
-            server.stop()
+    return script
 
 
 def commands(server: ScriptedServer) -> dict[str, list[str]]:
@@ -75,11 +64,9 @@ REMARKS = {"report", "fit", "select", "evaluate", "features", "features --judge"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_quiet_leaves_results_only_and_no_color_means_none(
-    runs: Path, serve: Callable[[float], ScriptedServer], name: str
-) -> None:
+def test_quiet_leaves_results_only_and_no_color_means_none(runs: Path, serve: Serve, name: str) -> None:
     """With --quiet a terminal shows no remark; with NO_COLOR or none, nothing is coloured; the exit code stays."""
-    server = serve(0.0)
+    server = serve(slowly(0.0))
     command = commands(server)[name]
     environment = {"BESTOFN_CACHE": str(runs / "cache"), "NO_COLOR": "1"}
     loud = Terminal(*command, cwd=runs, environment=environment).finish()
@@ -136,11 +123,9 @@ def test_quiet_scoring_of_many_files_is_silent(runs: Path) -> None:
     assert (code, out, told) == (0, "", "")
 
 
-def test_a_judged_score_tells_cost_and_time_and_goes_on_where_it_was_stopped(
-    runs: Path, serve: Callable[[float], ScriptedServer]
-) -> None:
+def test_a_judged_score_tells_cost_and_time_and_goes_on_where_it_was_stopped(runs: Path, serve: Serve) -> None:
     """The line has rate, dollars and time left; Ctrl-C says what is kept over all files; nothing is asked twice."""
-    server = serve(0.4)
+    server = serve(slowly(0.4))
     files = sorted(str(path) for path in (runs / "judged").iterdir())
     command = ["score", *files, "--judge", "j", "--base-url", server.url, "--concurrency", "1", "--json"]
     command += ["--price-in", "1", "--price-out", "10"]

@@ -7,7 +7,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,23 +80,6 @@ Ask = Callable[..., Finding]
 def cache(tmp_path: Path) -> Cache:
     """An answer cache of the test's own."""
     return Cache(tmp_path / "cache" / "answers.sqlite")
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], ScriptedServer]]:
-    """Starts scripted servers and stops them after the test."""
-    for name in ("BESTOFN_API_KEY", "OPENAI_API_KEY", "BESTOFN_BASE_URL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    running: list[ScriptedServer] = []
-
-    def start(script: Script) -> ScriptedServer:
-        running.append(ScriptedServer(script))
-        return running[-1]
-
-    yield start
-    for server in running:
-        with suppress(OSError):
-            server.stop()
 
 
 def judge_of(server: ScriptedServer, cache: Cache, **showing: Any) -> Judge:

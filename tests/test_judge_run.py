@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from judged_pool import answer, honest, letters_for, write_pool
-from scripted_server import Reply, Script, ScriptedServer
+from scripted_server import Reply, ScriptedServer, Serve
 
 from bestofn.catalogue import load_pool
 from bestofn.criteria import CriteriaSet, load
@@ -31,24 +29,6 @@ from bestofn.scoring import score_pool
 from bestofn.selector import Selector, Term
 
 QUICK = Patience(max_retries=1, longest_wait=5.0, first_wait=0.01)
-Serve = Callable[[Script], ScriptedServer]
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """Starts scripted servers and stops them after the test; no key and no server in the environment."""
-    for name in ("BESTOFN_API_KEY", "OPENAI_API_KEY", "BESTOFN_BASE_URL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    running: list[ScriptedServer] = []
-
-    def start(script: Script) -> ScriptedServer:
-        running.append(ScriptedServer(script))
-        return running[-1]
-
-    yield start
-    for server in running:
-        with suppress(OSError):
-            server.stop()
 
 
 def judged(

@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import re
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import binaries, chromium
+from browser import Browser
 from judged_pool import honest, write_pool
 from report_pool import ordinary
 from scripted_server import ScriptedServer
@@ -26,7 +24,6 @@ from bestofn.report.html import report
 from bestofn.scoring import score_pool
 
 pytestmark = pytest.mark.browser
-Browser = Callable[..., AbstractContextManager[Any]]
 ENOUGH = 4.5
 """Contrast of text against what is behind it, at least (WCAG 2, AA)."""
 CONTRASTS = """
@@ -70,15 +67,6 @@ const sheet = document.styleSheets[0];
 sheet.insertRule('.task { content-visibility: visible !important }', sheet.cssRules.length);
 for (const details of document.querySelectorAll('details')) details.open = true;
 """
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> Browser:
-    """A browser with a fresh profile."""
-    if binaries() is None:
-        pytest.skip("needs chromium and chromedriver on the path (Debian: apt-get install chromium chromium-driver)")
-    count = iter(range(100))
-    return lambda **options: chromium(tmp_path / f"profile{next(count)}", **options)
 
 
 @pytest.fixture(scope="module")

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import binaries, chromium
+from browser import Browser
 from report_pool import ATTACKS, hostile, ordinary
 
 from bestofn.catalogue import load_pool
 from bestofn.report.html import LIMIT, report
 
 pytestmark = pytest.mark.browser
-Browser = Callable[..., AbstractContextManager[Any]]
 OPEN_ALL = """
 // What is out of view is laid out as well, so that all of it is measured.
 const sheet = document.styleSheets[0];
@@ -25,15 +22,6 @@ sheet.insertRule('.task { content-visibility: visible !important }', sheet.cssRu
 for (const details of document.querySelectorAll('details')) details.open = true;
 """
 UNFOLD = "for (const b of document.querySelectorAll('.piece button')) if (b.ariaExpanded === 'false') b.click();"
-
-
-@pytest.fixture
-def browser(tmp_path: Path) -> Browser:
-    """A browser with a fresh profile."""
-    if binaries() is None:
-        pytest.skip("needs chromium and chromedriver on the path (Debian: apt-get install chromium chromium-driver)")
-    count = iter(range(100))
-    return lambda **options: chromium(tmp_path / f"profile{next(count)}", **options)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 
 import pytest
 from judged_pool import answer, honest, letters_for, write_pool
-from scripted_server import Reply, Script, ScriptedServer
+from scripted_server import Reply, ScriptedServer, Serve
 
 from bestofn.catalogue import load_pool
 from bestofn.criteria import load
@@ -41,26 +39,8 @@ from bestofn.verifier.tournament import (
     win,
 )
 
-Serve = Callable[[Script], ScriptedServer]
 QUICK = Patience(max_retries=0, longest_wait=5.0, first_wait=0.01)
 CRITERIA = load("verifier").criteria
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """Starts scripted servers and stops them after the test."""
-    for name in ("BESTOFN_API_KEY", "OPENAI_API_KEY", "BESTOFN_BASE_URL", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    running: list[ScriptedServer] = []
-
-    def start(script: Script) -> ScriptedServer:
-        running.append(ScriptedServer(script))
-        return running[-1]
-
-    yield start
-    for server in running:
-        with suppress(OSError):
-            server.stop()
 
 
 def hold(method: Tournament, pool: Path, server: ScriptedServer) -> Column:
