@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import signal
@@ -214,6 +215,28 @@ def test_recording_what_was_never_asked_is_a_failure(pool: str, serve: Serve, tm
     """Exit code 1, since a replay would lack it."""
     command = ["judge", "record", "--pool", pool, "--model", "j", "-o", str(tmp_path / "a.jsonl")]
     assert run([*command, "--base-url", "http://127.0.0.1:9/v1"]) == 1
+
+
+def test_answers_are_added_to_a_recording(
+    pool: str, serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two tasks recorded one after the other are the recording of both; answers of another model are not let in."""
+    server = serve(honest)
+    one, two, whole = (str(tmp_path / name) for name in ("one.jsonl.gz", "two.jsonl.gz", "whole.jsonl.gz"))
+    asked = ["--pool", pool, "--model", "j", "--base-url", server.url, "-q"]
+    run(["judge", "run", *asked, "-o", str(tmp_path / "a.csv")])
+    assert run(["judge", "record", *asked, "-o", whole]) == 0
+    for task in ("t1", "t2", "t2"):
+        assert run(["judge", "record", *asked, "--task", task, "--add", "-o", one]) == 0
+    with gzip.open(one) as mine, gzip.open(whole) as all_of_it:
+        assert sorted(mine.read().splitlines()) == sorted(all_of_it.read().splitlines())
+    run(["judge", "record", *asked, "--task", "t1", "-o", two])
+    capsys.readouterr()
+    assert run(["judge", "record", *asked[:2], "--model", "k", *asked[4:], "--add", "-o", two]) == 2
+    assert "was recorded with model j, and this is k" in capsys.readouterr().err
+    (tmp_path / "torn.jsonl.gz").write_bytes((tmp_path / "two.jsonl.gz").read_bytes()[:-40])
+    assert run(["judge", "record", *asked, "--add", "-o", str(tmp_path / "torn.jsonl.gz")]) == 2
+    assert "write to another file" in capsys.readouterr().err
 
 
 def test_a_replay_shows_runs_as_the_recording_did(

@@ -213,6 +213,9 @@ def record(
     pivots: PivotsOption = 2,
     verifier_criteria: VerifierOption = "verifier",
     codes_criteria: CodesOption = "diagnosis",
+    add: Annotated[
+        bool, typer.Option("--add", help="Keep the answers that FILE holds, of the same model, and add to them.")
+    ] = False,
     format: FormatOption = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -242,6 +245,7 @@ def record(
             sampling=asked.sampling(),
             server=client.server.identity,
             settings={"showing": asdict(asked.showing())},
+            add=add,
         )
     remark(f"{output}: {written} answers of {model}", quiet=quiet)
     if lacking:

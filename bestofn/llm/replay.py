@@ -78,6 +78,7 @@ def record(
     sampling: Sampling | None = None,
     server: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    add: bool = False,
 ) -> tuple[int, int]:
     """Write the cached answers to requests as a recording, and return how many were written and how many lack one.
 
@@ -94,16 +95,22 @@ def record(
     settings
         What else shaped the requests, such as how runs were shown: goes into the recording's first line, so that
         whoever replays it can ask the same.
+    add
+        Keep what a recording of this name holds, its first line among it, and write what it lacks behind that.
 
-    Raises ModelError where the file cannot be written.
+    Raises ModelError where the file cannot be written, or answers would be added to those of another model or of
+    another sampling.
     """
     chosen = sampling or Sampling()
     written = lacking = 0
-    seen: set[str] = set()
+    header: Mapping[str, Any] = {"model": model, "sampling": chosen.to_json(), **(settings or {})}
+    kept = _kept(path, header) if add else {}
+    header = settings_of(path) if kept else header
+    seen = set(kept)
     try:
         with fresh_file(path) as fresh, _writer(fresh, packed=path.suffix == ".gz") as file:
-            header = {"model": model, "sampling": chosen.to_json(), **(settings or {})}
             file.write(orjson.dumps({HEADER: header}, option=orjson.OPT_APPEND_NEWLINE))
+            file.writelines(kept.values())
             for request in requests:
                 hashed = request_hash(request, model, chosen)
                 if hashed in seen:
@@ -118,6 +125,29 @@ def record(
     except OSError as error:
         raise ModelError(f"cannot write {path}: {error.strerror or error}") from error
     return written, lacking
+
+
+def _kept(path: Path, header: Mapping[str, Any]) -> dict[str, bytes]:
+    """The lines of a recording by request hash, to be added to; none where there is no file yet.
+
+    Raises ModelError where it is no recording of the same model and sampling.
+    """
+    if not path.exists():
+        return {}
+    told = settings_of(path)
+    for name in ("model", "sampling"):
+        if told.get(name) != header[name]:
+            raise ModelError(
+                f"{path} was recorded with {name} {told.get(name, 'unknown')}, and this is {header[name]}: write to "
+                "another file"
+            )
+    try:
+        with open_answers(path) as file:
+            return {str(orjson.loads(line)["request_hash"]): line for line in file.readlines()[1:]}
+    except (*UNREADABLE, orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"{path} cannot be added to, it is no whole recording ({error}): write to another file"
+        ) from error
 
 
 @contextmanager
