@@ -71,8 +71,7 @@ def variant(setting: Setting, subject: Subject, name: str, parts: list[frozenset
 
 def taxonomy(setting: Setting, subject: Subject, name: str, tasks: frozenset[str]) -> Taxonomy:
     """The taxonomy made of some tasks: a file that is there, else what the command makes of their runs."""
-    folder = setting.inputs.get("taxonomies")
-    path = Path(folder) / f"{name}.json" if folder is not None else None
+    path = setting.place("taxonomies") / f"{name}.json" if "taxonomies" in setting.inputs else None
     if path is not None and path.is_file():
         return load(path, allow_review=True)
     command = setting.inputs.get("command")

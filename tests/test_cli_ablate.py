@@ -215,7 +215,7 @@ def test_a_pool_comes_with_recorded_answers(
     recording = tmp_path / "answers.jsonl"
     line = {"request_hash": "0" * 32, "model": "m", "completion": Completion("A").to_json()}
     recording.write_text(json.dumps(line) + "\n")
-    monkeypatch.setattr("bestofn.ablation.recorded.recorded_answers", lambda pool: recording)
+    monkeypatch.setattr("bestofn.ablation.recorded.catalogue.recorded_answers", lambda name: recording)
     _, out, _ = ablate("headline", "--pool", "demo", "--max-missing", "1", "-q", capsys=capsys)
     said = "a model's scores come from the recorded answers that ship with this pool (answers.jsonl)"
     assert said in out

@@ -218,4 +218,5 @@ def _second(setting: Setting) -> Judge:
     name = setting.given("second", INPUTS["second"])
     if setting.second is None:
         raise Lacking("no way to reach another judge", f"{setting.command} --with second=MODEL or FILE")
-    return setting.second(name)
+    place = setting.place("second")
+    return setting.second(str(place) if place.is_file() else name)

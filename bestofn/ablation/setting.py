@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeVar
 
 from bestofn.ablation.arm import Arm, Lacking
@@ -34,6 +35,8 @@ class Setting:
     """None where no model answers."""
     inputs: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further inputs, by the names that the experiment declares."""
+    beside: Path | None = None
+    """A folder of files that inputs may name, beside those where the command runs."""
     second: Callable[[str], Judge] | None = None
     """Makes another judge of a model's name or a file of recorded answers, with the same criteria and showing."""
     seed: int = 0
@@ -81,6 +84,12 @@ class Setting:
         if name not in self.inputs:
             raise Lacking(f"needs {what}", f"{self.command} --with {name}=...")
         return self.inputs[name]
+
+    def place(self, name: str) -> Path:
+        """The file or folder that an input names: as given where it is there, else in the folder `beside`."""
+        given = Path(self.inputs[name])
+        kept = self.beside / given if self.beside is not None else given
+        return kept if kept.exists() and not given.exists() else given
 
     def compare(self, subject: Subject, arms: Sequence[Arm | Recipe], *, reference: str, title: str = "") -> Comparison:
         """Arms, measured or still to make, beside one of them."""

@@ -23,10 +23,16 @@ from bestofn.cli.options import (
 )
 from bestofn.cli.ways import ModelOption
 
+SHIPPED = (
+    "a model's scores come from the recorded answers that ship with this pool ({name}); some arms were asked about a "
+    "part of its runs alone, as their missing scores tell: to ask another judge, give --model or --replay"
+)
+
 if TYPE_CHECKING:
     from bestofn.ablation.asking import Judge
     from bestofn.ablation.experiment import Experiment
     from bestofn.ablation.finding import Finding
+    from bestofn.ablation.recorded import Shipped
     from bestofn.ablation.subject import Subject
     from bestofn.cli.reading import Reading
 
@@ -127,7 +133,12 @@ def ablate(
     )
     subjects = _subjects(experiment, pool or [], table or [], reading, asked)
     command = _command(experiment.name if is_builtin(name) else name, pool or [], table or [])
-    with _judging(asked, model, subjects, quiet=quiet) as (judge, another, said):
+    shipped = _shipped(asked, model, subjects)
+    if shipped is not None:
+        # What ships is what there is: an exit code about it would tell the user nothing.
+        asked = replace(asked, replay=shipped.answers, max_missing=1.0)
+        inputs = {**shipped.inputs_of(experiment.inputs), **inputs}
+    with _judging(asked, model, quiet=quiet) as (judge, another):
         from bestofn.ablation.setting import Setting
         from bestofn.cli.reading import progress
 
@@ -135,6 +146,7 @@ def ablate(
             subjects,
             judge,
             inputs,
+            shipped.answers.parent if shipped is not None else None,
             another,
             seed=asked.seed or 0,
             resamples=resamples,
@@ -143,8 +155,8 @@ def ablate(
             watch=lambda what: progress(what, quiet=quiet),
         )
         finding = experiment.measure(setting)
-    if said and _asked(finding, judge):
-        finding = replace(finding, remarks=(*finding.remarks, said))
+    if shipped is not None and _asked(finding, judge):
+        finding = replace(finding, remarks=(*finding.remarks, SHIPPED.format(name=shipped.answers.name)))
     _write(finding, json=json, folder=output)
     if output is not None:
         remark(f"{output}: {finding.experiment}.json, {finding.experiment}.txt and figures", quiet=quiet)
@@ -212,24 +224,21 @@ def _command(name: str, pools: Sequence[str], tables: Sequence[Path]) -> str:
     return f"bestofn ablate {shlex.join([name, *parts])}"
 
 
+def _shipped(asked: Asked, model: str, subjects: Sequence[Subject]) -> Shipped | None:
+    """The recorded answers that come with the pool, where nobody is named to ask."""
+    from bestofn.ablation.recorded import shipped_answers
+
+    if model or asked.replay is not None or len(subjects) != 1 or subjects[0].pool is None:
+        return None
+    return shipped_answers(subjects[0].pool)
+
+
 @contextmanager
-def _judging(
-    asked: Asked, model: str, subjects: Sequence[Subject], *, quiet: bool
-) -> Iterator[tuple[Judge | None, Callable[[str], Judge], str]]:
-    """Who answers, how to get another one, and a remark on recorded answers that nobody asked for."""
+def _judging(asked: Asked, model: str, *, quiet: bool) -> Iterator[tuple[Judge | None, Callable[[str], Judge]]]:
+    """Who answers, and how to get another one."""
     from bestofn.ablation.asking import Judge
-    from bestofn.ablation.recorded import recorded_answers
     from bestofn.cli.asking import answering
 
-    said = ""
-    if not model and asked.replay is None and len(subjects) == 1 and subjects[0].pool is not None:
-        shipped = recorded_answers(subjects[0].pool)
-        if shipped is not None:
-            asked = replace(asked, replay=shipped)
-            said = (
-                f"a model's scores come from the recorded answers that ship with this pool ({shipped.name}): "
-                "to ask another, give --model or --replay"
-            )
     if asked.replay is not None:
         asked = _as_recorded(asked)
     with ExitStack() as stack:
@@ -245,7 +254,7 @@ def _judging(
             return judge_of(name, replace(asked, replay=None))
 
         known = bool(model) or asked.replay is not None
-        yield (judge_of(model or None, asked) if known else None), another, said
+        yield (judge_of(model or None, asked) if known else None), another
 
 
 def _asked(finding: Finding, judge: Judge | None) -> bool:
