@@ -18,7 +18,9 @@ from bestofn.cli.options import (
     JsonOption,
     KeepGoingOption,
     PassAtOption,
+    PoolsOption,
     QuietOption,
+    TablesOption,
     UnknownAsFailOption,
 )
 from bestofn.cli.ways import ModelOption
@@ -46,26 +48,8 @@ def ablate(
             metavar="[NAME|FILE]", help="A built-in experiment, or a Python file that declares one.", show_default=False
         ),
     ] = "",
-    pool: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pool",
-            "-p",
-            metavar="POOL",
-            help="A directory or file of labelled recordings, or a pool's name. May be given several times.",
-            show_default=False,
-        ),
-    ] = None,
-    table: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--table",
-            metavar="FILE",
-            help="A feature table (CSV or Parquet) instead of a pool, with a model's columns or without. May be given "
-            "several times.",
-            show_default=False,
-        ),
-    ] = None,
+    pool: PoolsOption = None,
+    table: TablesOption = None,
     model: ModelOption = "",
     given: Annotated[
         list[str] | None,

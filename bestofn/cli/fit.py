@@ -14,35 +14,19 @@ from bestofn.cli.options import (
     JsonOption,
     KeepGoingOption,
     PassAtOption,
+    PoolsOption,
     ProblemsOption,
     QuietOption,
     StrictOption,
+    TablesOption,
     UnknownAsFailOption,
 )
 
 
 def fit(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the selector.toml.")],
-    pools: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pool",
-            "-p",
-            metavar="POOL",
-            help="A directory or file of recordings, or a pool's name. May be given several times.",
-            show_default=False,
-        ),
-    ] = None,
-    tables: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--table",
-            metavar="FILE",
-            help="A feature table written by `bestofn features`, with a model's scores for instance. May be given "
-            "several times, and beside --pool.",
-            show_default=False,
-        ),
-    ] = None,
+    pools: PoolsOption = None,
+    tables: TablesOption = None,
     kind: Annotated[
         str,
         typer.Option(

@@ -18,12 +18,12 @@ PoolOption = Annotated[
     ),
 ]
 PoolsOption = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--pool",
         "-p",
         metavar="POOL",
-        help="A directory or file of recordings, or a pool's name. May be given several times.",
+        help="A directory or file of labelled recordings, or a pool's name. May be given several times.",
         show_default=False,
     ),
 ]
@@ -92,6 +92,16 @@ TableOption = Annotated[
         "--table",
         metavar="FILE",
         help="A feature table written by `bestofn features` (CSV or Parquet), instead of reading a pool.",
+        show_default=False,
+    ),
+]
+TablesOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--table",
+        metavar="FILE",
+        help="A feature table written by `bestofn features`, with a model's columns or without. May be given several "
+        "times, and beside --pool.",
         show_default=False,
     ),
 ]
