@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from ablation_tables import shuffled, subject, table
@@ -195,3 +197,20 @@ def test_a_recipe_of_ones_own() -> None:
     found = Setting((pool,)).compare(pool, (Recipe("a", "x", give), Recipe("b", "y", fail)), reference="a")
     assert found.row("b").why == "no weather"
     assert found.row("b").how == "look outside"
+
+
+@pytest.mark.parametrize("where", ["arm", "reference"])
+def test_a_difference_that_missing_scores_may_have_made_is_not_judged(where: str) -> None:
+    """Above 5% of missing scores, of an arm or of its reference, there is no verdict, no p-value and no correction."""
+    pool = subject(40, planted=["good"], seed=2)
+    better = reweight("better", named("good")).arm(Setting((pool,)), pool).by_task
+    few, many = {"missing": 10, "asked": 200}, {"missing": 11, "asked": 200}
+
+    def row(counts: dict[str, int]) -> Any:
+        mine, theirs = (counts, few) if where == "arm" else (few, counts)
+        arms = [Arm("base", "", pool.rates, **theirs), Arm("better", "", better, **mine)]
+        return compare(pool, arms, reference="base").row("better")
+
+    assert row(few).verdict == "resolved"
+    assert (row(many).verdict, row(many).p, row(many).p_holm) == ("partial", None, None)
+    assert row(many).interval == row(few).interval

@@ -378,6 +378,26 @@ def test_recorded_answers_give_the_same_finding(
         assert found["swe-bench"].how == "bestofn ablate NAME --pool POOL --model MODEL"
 
 
+def test_a_recording_of_one_half_answers_the_arm_in_part(
+    swing: Subject, serve: Any, cache: Cache, tmp_path: Path
+) -> None:
+    """Excerpts have other words for each half of the tasks: answers about one half are scores, the rest is missing."""
+    live = judge_of(serve(lists_codes), cache)
+    measure("token_matched", swing, live, arms="excerpts 100")
+    assert isinstance(live.answerer, Noting)
+    asked = list(live.answerer.asked.values())
+    _, other = dict.fromkeys(r.criterion for r in asked if r.criterion.startswith("llm_context"))
+    half = [request for request in asked if request.criterion != other]
+    path = tmp_path / "answers.jsonl"
+    record(half, path, model="judge-1", cache=cache)
+    finding = measure("token_matched", swing, Judge(Replay(path), (criteria("terminal"),), Showing()))
+    found = rows(finding)["excerpts 100"]
+    assert found.why == ""
+    assert 0 < found.missing < found.asked
+    assert found.verdict == "partial"
+    assert rows(finding)["prose 100"].why == "no answer to its questions is recorded"
+
+
 def without_model(finding: Finding) -> dict[str, Any]:
     """A finding as data, all of it but the remarks on where answers came from."""
     return {**finding.as_dict(), "remarks": []}

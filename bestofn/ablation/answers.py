@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -98,8 +97,8 @@ def ask(setting: Setting, subject: Subject, variants: Sequence[Variant], *, judg
     except Lacking as reason:
         answers.lacking |= dict.fromkeys((variant.name for variant in wanted), reason)
         return answers
-    mute = {column.name for _, judgement in columns for column in judgement.columns if unrecorded(column)}
-    left = [variant for variant in wanted if not mute.intersection(variant.columns())]
+    heard = {column.name for _, judgement in columns for column in judgement.columns if not unrecorded(column)}
+    left = [variant for variant in wanted if all(heard.intersection(names) for names in variant.questions().values())]
     if len(left) < len(wanted):
         del asked.judgements[-len(columns) :]
         for variant in wanted:
@@ -207,11 +206,8 @@ def _own(variant: Variant, asked: Sequence[tuple[Part, Judgement]]) -> Judgement
             continue
         used.append(judgement)
         by_name = {column.name: column for column in judgement.columns}
-        criteria = {criterion.column: criterion for chosen in part.sets for criterion in chosen.criteria}
-        seen = Counter[str]()  # criteria of one name in one part are columns of their own
-        for column, criterion in criteria.items():
-            pieces.setdefault((criterion.name, seen[criterion.name]), []).append((by_name[column], judgement))
-            seen[criterion.name] += 1
+        for question, column in part.questions().items():
+            pieces.setdefault(question, []).append((by_name[column], judgement))
     if not used:
         raise Lacking("no attempt has a turn of the agent", "give recordings with content")
     columns, costs = [], dict[str, Any]()

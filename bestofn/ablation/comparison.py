@@ -18,6 +18,10 @@ from bestofn.metrics import DECIMALS, Floats, gap_recovered, mean_over_tasks, pa
 
 TIED, OPEN, RESOLVED = "tied", "open", "resolved"
 """What a difference is: its interval holds 0; it does not, and the corrected p-value is above the level; neither."""
+PARTIAL = "partial"
+"""A difference that is not judged: of one of the two arms so many scores are missing that it is about those as well."""
+MOST_MISSING = 0.05
+"""Share of an arm's scores that may be missing, as for a judge's run that counts as whole."""
 
 
 class Row(NamedTuple):
@@ -42,7 +46,7 @@ class Row(NamedTuple):
     p_holm: float | None
     """The same, corrected for the number of arms with a p-value."""
     verdict: str
-    """`tied`, `open` or `resolved`; '' where there is no difference to judge."""
+    """`tied`, `open`, `resolved` or `partial`; '' where there is no difference to judge."""
     missing: int
     asked: int
     cost: Cost
@@ -114,12 +118,13 @@ def compare(
         for place, arm in enumerate(arms):
             if told[place]:
                 differences[place] = np.round(arm.by_task[known] - base, DECIMALS)
+    part = [_partly(arm) or _partly(arms[names.index(reference)]) for arm in arms]
     several = int(known.sum()) > 1  # one task says nothing about how tasks differ
     ends = paired_intervals(differences, resamples=resamples, seed=seed)
     compared = [tells and base is not None and arm.name != reference for arm, tells in zip(arms, told, strict=True)]
     ps = [
         _p(subject, arms[names.index(reference)], arm, seed)
-        if compared[place] and several and not arm.optimistic
+        if compared[place] and several and not arm.optimistic and not part[place]
         else None
         for place, arm in enumerate(arms)
     ]
@@ -129,7 +134,7 @@ def compare(
         with_interval = compared[place] and several
         interval = (float(ends[place, 0]), float(ends[place, 1])) if with_interval else None
         rows.append(_row(subject, arm, told[place], differences[place] if compared[place] else None, interval,
-                         ps[place], corrected[place]))  # fmt: skip
+                         ps[place], corrected[place], partly=part[place]))  # fmt: skip
     n_tasks, n_swing = subject.figures.n_tasks, subject.figures.n_swing
     family = sum(p is not None for p in ps)
     return Comparison(
@@ -142,6 +147,11 @@ def compare(
         smallest_difference(n_tasks, n_swing),
         smallest_difference(n_tasks, n_swing, comparisons=family),
     )
+
+
+def _partly(arm: Arm) -> bool:
+    """Whether more of an arm's scores are missing than a comparison bears."""
+    return arm.missing > MOST_MISSING * arm.asked
 
 
 def _p(subject: Subject, reference: Arm, arm: Arm, seed: int) -> float:
@@ -163,6 +173,8 @@ def _row(
     interval: Interval | None,
     p: float | None,
     p_holm: float | None,
+    *,
+    partly: bool,
 ) -> Row:
     """One arm's figures, with what the comparison found."""
     by_task = arm.by_task if tells else np.full_like(arm.by_task, np.nan)
@@ -172,6 +184,7 @@ def _row(
     verdict = ""
     if interval is not None:
         verdict = TIED if holds_zero(interval) else RESOLVED if p_holm is not None and p_holm <= LEVEL else OPEN
+        verdict = PARTIAL if partly else verdict
     return Row(
         arm=arm.name,
         what=arm.what,
@@ -183,7 +196,7 @@ def _row(
         moved=None if differences is None else int((differences != 0.0).sum()),
         p=p,
         p_holm=p_holm,
-        verdict="" if arm.optimistic and verdict != TIED else verdict,
+        verdict="" if arm.optimistic and verdict not in (TIED, PARTIAL) else verdict,
         missing=arm.missing,
         asked=arm.asked,
         cost=arm.cost if tells else UNKNOWN,

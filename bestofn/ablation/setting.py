@@ -35,8 +35,6 @@ class Setting:
     """None where no model answers."""
     inputs: Mapping[str, str] = field(default_factory=dict[str, str])
     """Further inputs, by the names that the experiment declares."""
-    beside: Path | None = None
-    """A folder of files that inputs may name, beside those where the command runs."""
     second: Callable[[str], Judge] | None = None
     """Makes another judge of a model's name or a file of recorded answers, with the same criteria and showing."""
     seed: int = 0
@@ -48,6 +46,8 @@ class Setting:
     """Most columns that forward selection adds."""
     command: str = "bestofn ablate NAME --pool POOL"
     """The command that runs this, to say how to get what lacks."""
+    beside: Path | None = None
+    """A folder of files that inputs may name, beside those where the command runs."""
     watch: Watch = field(default=_unwatched, compare=False)
     _judged: dict[str, Subject] = field(default_factory=dict[str, Subject], init=False, repr=False, compare=False)
 

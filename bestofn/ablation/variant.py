@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,14 @@ class Part(NamedTuple):
     tasks: frozenset[str] | None = None
     """Their names; None for all."""
 
+    def questions(self) -> dict[tuple[str, int], str]:
+        """The column of each criterion, by its name and its place among those of that name, which differ in words."""
+        seen, found = Counter[str](), dict[tuple[str, int], str]()
+        for column, name in {c.column: c.name for chosen in self.sets for c in chosen.criteria}.items():
+            found[name, seen[name]] = column
+            seen[name] += 1
+        return found
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -47,6 +56,14 @@ class Variant:
     def sets(self) -> tuple[CriteriaSet, ...]:
         """All criteria sets of all parts."""
         return tuple(chosen for part in self.parts for chosen in part.sets)
+
+    def questions(self) -> dict[tuple[str, int], list[str]]:
+        """The columns of each criterion: one a part, or the same for all, by name and place as in `Part`."""
+        found: dict[tuple[str, int], list[str]] = {}
+        for part in self.parts:
+            for question, column in part.questions().items():
+                found.setdefault(question, []).append(column)
+        return found
 
     def columns(self, stem: str = "") -> tuple[str, ...]:
         """The columns of its criteria, each once, those alone whose names begin with `stem`."""

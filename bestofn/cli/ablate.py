@@ -130,12 +130,12 @@ def ablate(
             subjects,
             judge,
             inputs,
-            shipped.answers.parent if shipped is not None else None,
             another,
             seed=asked.seed or 0,
             resamples=resamples,
             permutations=permutations,
             command=command,
+            beside=shipped.answers.parent if shipped is not None else None,
             watch=lambda what: progress(what, quiet=quiet),
         )
         finding = experiment.measure(setting)

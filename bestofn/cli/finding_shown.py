@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 WORDS = (
     "words   interval: paired bootstrap over tasks; moved: tasks whose two expected outcomes differ; p: exact, with",
     "        the picks of each task exchanged (against random: with picks drawn at random); Holm: p corrected for",
-    "        the table; tied: the interval holds 0; open: it does not, but Holm is above 0.05; resolved: neither",
+    "        the table; tied: the interval holds 0; open: it does not, but Holm is above 0.05; resolved: neither;",
+    "        partial: over 5% of a compared arm's scores are missing, and the difference is about those as well",
 )
 """What the words in the tables mean."""
 
