@@ -42,10 +42,10 @@ def test_files_come_in_path_order_by_their_endings(tmp_path: Path) -> None:
 
 def test_a_root_that_is_no_place_is_an_error(tmp_path: Path) -> None:
     """A missing path and a pipe are named; neither is an empty pool."""
-    with pytest.raises(PoolError, match=r"no pool at .*nowhere: no such path"):
+    with pytest.raises(PoolError, match=r"nothing to read at .*nowhere: no such path"):
         list(sources(tmp_path / "nowhere"))
     os.mkfifo(tmp_path / "pipe.json")
-    with pytest.raises(PoolError, match=r"no pool at .*pipe\.json: not a file or a directory"):
+    with pytest.raises(PoolError, match=r"nothing to read at .*pipe\.json: not a file or a directory"):
         list(sources(tmp_path / "pipe.json"))
 
 
