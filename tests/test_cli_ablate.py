@@ -404,3 +404,30 @@ def test_unknown_labels_are_counted_nowhere(tmp_path: Path, capsys: pytest.Captu
     assert "7 attempts, 1 attempts with unknown label (counted nowhere)" in out
     rows = score_pool(load_pool(str(pool))).table
     assert int(np.isnan(rows.rewards).sum()) == 1
+
+
+def test_recorded_answers_come_with_the_inputs_they_were_asked_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file of inputs beside the recording speaks for the user, who may say otherwise; files lie beside it."""
+    line = {"request_hash": "0" * 32, "model": "m", "completion": Completion("A").to_json()}
+    for name in ("demo", "other"):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
+    (tmp_path / "demo.toml").write_text('[with]\nsecond = "other.jsonl"\ntokens = "900"\ntaxonomies = "folds"\n')
+    monkeypatch.setattr("bestofn.ablation.recorded.catalogue.recorded_answers", lambda name: tmp_path / "demo.jsonl")
+
+    def ran(*given: str) -> dict[str, Any]:
+        options = ["--with", "comparisons=no", "--resamples", "100", "--json", "-q"]
+        code, out, err = ablate("cheaper_verifier", "--pool", "demo", *options, *given, capsys=capsys)
+        assert code == 0, err
+        return dict(json.loads(out))
+
+    found = ran()
+    assert found["settings"]["inputs"] == {"comparisons": "no", "second": "other.jsonl", "tokens": "900"}
+    assert {row["why"] for row in found["lacking"]} == {"no answer to its questions is recorded"}
+    assert ran("--with", "tokens=800")["settings"]["inputs"]["tokens"] == "800"
+    for wrong in ("[with]\ntokens = 900\n", 'tokens = "900"\n', "[with\n"):
+        (tmp_path / "demo.toml").write_text(wrong)
+        code, _, err = ablate("cheaper_verifier", "--pool", "demo", "-q", capsys=capsys)
+        assert code == 2
+        assert "demo.toml" in err

@@ -86,6 +86,21 @@ def test_the_judged_arms_of_an_experiment_have_figures(capsys: pytest.CaptureFix
     assert "come from the recorded answers that ship with this pool" in out
 
 
+@pytest.mark.parametrize("name", ["audit", "cheaper_verifier", "cross_verifier", "held_out_taxonomy", "top_k",
+                                  "token_matched", "wrong_domain"])  # fmt: skip
+def test_every_arm_of_the_judged_experiments_is_answered(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """No arm lacks its answers. Those of one task only are scores of it, and no difference is claimed from them."""
+    assert run(["ablate", name, "--pool", "demo", "--json", "-q", "--resamples", "100"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["lacking"] == []
+    arms = [row for comparison in found["comparisons"] for row in comparison["rows"] if row["asked"]]
+    assert len(arms) >= 5
+    for row in arms:
+        assert row["missing"] < row["asked"], row["arm"]
+        if row["missing"] and row["difference"] is not None:
+            assert row["verdict"] == "partial", row["arm"]
+
+
 def test_other_names_have_no_recording() -> None:
     """Only built-in pools come with answers; a file of that name goes first."""
     assert recorded_answers("demo") == ANSWERS
