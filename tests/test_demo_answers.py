@@ -86,7 +86,7 @@ def test_the_judged_arms_of_an_experiment_have_figures(capsys: pytest.CaptureFix
     assert "come from the recorded answers that ship with this pool" in out
 
 
-@pytest.mark.parametrize("name", ["audit", "cheaper_verifier", "cross_verifier", "held_out_taxonomy", "top_k",
+@pytest.mark.parametrize("name", ["audit", "cheaper_verifier", "cross_verifier", "top_k",
                                   "token_matched", "wrong_domain"])  # fmt: skip
 def test_every_arm_of_the_judged_experiments_is_answered(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """No arm lacks its answers. Those of one task only are scores of it, and no difference is claimed from them."""
