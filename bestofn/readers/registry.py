@@ -56,7 +56,9 @@ def sources(root: Path, format_name: str | None = None) -> Iterator[Source]:
     elif root.is_dir():
         yield from _Walk(root, _directory_readers(format_name), _reads_files(format_name)).sources(root)
     else:
-        raise PoolError(f"nothing to read at {root}: {'not a file or a directory' if root.exists() else 'no such path'}")
+        raise PoolError(
+            f"nothing to read at {root}: {'not a file or a directory' if root.exists() else 'no such path'}"
+        )
 
 
 def read_source(source: Source, format_name: str | None = None) -> Iterator[tuple[str, Draft | Problem]]:
