@@ -76,7 +76,8 @@ def taxonomy(setting: Setting, subject: Subject, name: str, tasks: frozenset[str
         return load(path, allow_review=True)
     command = setting.inputs.get("command")
     if command is None:
-        why = f"no {path}" if path is not None else "no taxonomies made of this pool's folds"
+        given = setting.inputs.get("taxonomies")
+        why = f"no {name}.json in {given}" if given is not None else "no taxonomies made of this pool's folds"
         raise Lacking(why, f"{setting.command} {HOW}")
     if subject.pool is None:
         raise Lacking(
