@@ -306,7 +306,7 @@ def test_each_fold_is_asked_what_the_others_taught(swing: Subject, serve: Any, c
     for name in ("fold-2.json", "all.json"):
         (kept / name).unlink()
     lacking = rows(measure("held_out_taxonomy", swing, judge_of(server, cache), taxonomies=str(kept)))
-    assert lacking["held out"].why == f"no {kept / 'fold-2.json'}"
+    assert lacking["held out"].why == f"no fold-2.json in {kept}"
     assert "--with command='... {traces} ... {output}'" in lacking["held out"].how
 
 
